@@ -43,10 +43,11 @@ class Question(NamedTuple):
         """Responses, the strings that are listed, and the answers as numbers of rows of the table."""
         if isinstance(self.design, dn.Design):
             return dn.respond_all(self.design, answers, codes=True), None, answers
-        names = [
-            f"{run} {number}" for number in range(len(LISTED) + len(OTHERS))
-        ]  # other places in every run
-        sent = dn.respond_all(self.design, [names[each] for each in answers.tolist()])
+        # other places in every run
+        names = [f"{run} {number}" for number in range(len(LISTED) + len(OTHERS))]
+        sent = dn.respond_all(
+            self.design, [names[each] for each in answers.tolist()]
+        )
         return sent, names[: len(LISTED)], np.minimum(answers, len(LISTED))
 
 
@@ -58,10 +59,16 @@ class Setting(NamedTuple):
 
 
 def strings(
-    epsilon: float, *, cohorts: int = 64, optimized: bool = True, listed: float = 0.345
+    epsilon: float,
+    *,
+    cohorts: int = 64,
+    optimized: bool = True,
+    listed: float = 0.345,
 ) -> Question:
     return Question(
-        dn.string_design(dn.Bloom(128, cohorts=cohorts), epsilon, optimized=optimized),
+        dn.string_design(
+            dn.Bloom(128, cohorts=cohorts), epsilon, optimized=optimized
+        ),
         listed,
     )
 
@@ -86,7 +93,10 @@ SETTINGS = (
         strings(4, cohorts=8, listed=0.2),
     ),
     Setting(
-        "strings by 4 categories, n = 10⁴", 10_000, strings(4), Question(dn.k_ary(4, 2))
+        "strings by 4 categories, n = 10⁴",
+        10_000,
+        strings(4),
+        Question(dn.k_ary(4, 2)),
     ),
     Setting(
         "strings by 4 categories, n = 10⁵",
@@ -135,7 +145,9 @@ def v_of(truth: np.ndarray) -> float:
     if min(truth.shape) < 2:
         return math.nan
     even = np.outer(truth.sum(axis=1), truth.sum(axis=0))
-    return math.sqrt(float(((truth - even) ** 2 / even).sum()) / (min(truth.shape) - 1))
+    return math.sqrt(
+        float(((truth - even) ** 2 / even).sum()) / (min(truth.shape) - 1)
+    )
 
 
 def judge(setting: Setting, runs: int) -> bool:

@@ -135,7 +135,10 @@ def pure_ldp() -> tuple[list[Row], list[Row]]:
         )
         for name in ("SUE", "OUE")
     ]
-    return sound, [Row("pure-ldp RAPPOR client", rappor.privatise, range(16)), *forked]
+    return sound, [
+        Row("pure-ldp RAPPOR client", rappor.privatise, range(16)),
+        *forked,
+    ]
 
 
 def multi_freq_ldpy() -> tuple[list[Row], list[Row]]:
@@ -147,8 +150,14 @@ def multi_freq_ldpy() -> tuple[list[Row], list[Row]]:
 
     sound = [
         Row("multi-freq-ldpy GRR", lambda v: GRR_Client(v, 4, EPSILON), range(4)),
-        Row("multi-freq-ldpy SUE", lambda v: UE_Client(v, 4, EPSILON, False), range(4)),
-        Row("multi-freq-ldpy OUE", lambda v: UE_Client(v, 4, EPSILON, True), range(4)),
+        Row(
+            "multi-freq-ldpy SUE",
+            lambda v: UE_Client(v, 4, EPSILON, False),
+            range(4),
+        ),
+        Row(
+            "multi-freq-ldpy OUE", lambda v: UE_Client(v, 4, EPSILON, True), range(4)
+        ),
         Row(
             "multi-freq-ldpy subset, as a set",
             lambda v: sorted(SS_Client(v, 8, EPSILON).tolist()),
@@ -166,7 +175,9 @@ def multi_freq_ldpy() -> tuple[list[Row], list[Row]]:
     return sound, [
         *returned,
         Row(
-            "multi-freq-ldpy OLH, forked", lambda v: LH_Client(v, 8, EPSILON), range(8)
+            "multi-freq-ldpy OLH, forked",
+            lambda v: LH_Client(v, 8, EPSILON),
+            range(8),
         ),
     ]
 
@@ -189,7 +200,10 @@ def opendp() -> tuple[list[Row], list[Row]]:
     import opendp.prelude as dp
 
     dp.enable_features("contrib")
-    p, f = math.exp(EPSILON) / (1 + math.exp(EPSILON)), 2 / (1 + math.exp(EPSILON / 2))
+    p, f = (
+        math.exp(EPSILON) / (1 + math.exp(EPSILON)),
+        2 / (1 + math.exp(EPSILON / 2)),
+    )
     k_ary = dp.m.make_randomized_response(
         [0, 1, 2, 3], math.exp(EPSILON) / (math.exp(EPSILON) + 3)
     )
@@ -207,7 +221,11 @@ def opendp() -> tuple[list[Row], list[Row]]:
             [False, True],
         ),
         Row("opendp randomized_response", k_ary, range(4)),
-        Row("opendp randomized_response_bitvec", lambda at: bits(packed[at]), range(8)),
+        Row(
+            "opendp randomized_response_bitvec",
+            lambda at: bits(packed[at]),
+            range(8),
+        ),
     ], []
 
 
@@ -298,15 +316,24 @@ def main(runs: int = RUNS, *wanted: str) -> int:
         for row in (*leaking, *sound)
         if not wanted or any(name in row.name for name in wanted)
     ]
-    print("| mechanism | expected | flagged | longest, s | by |\n|---|---|---|---|---|")
+    print(
+        "| mechanism | expected | flagged | longest, s | by |\n|---|---|---|---|---|"
+    )
     bad = 0
     for row in chosen:
         leaks = row in leaking
         seen = [audited(row) for _ in range(1 if leaks else runs)]
-        flagged, longest = sum(each[0] for each in seen), max(each[1] for each in seen)
-        good = (flagged == len(seen) if leaks else flagged == 0) and longest <= LONGEST
+        flagged, longest = (
+            sum(each[0] for each in seen),
+            max(each[1] for each in seen),
+        )
+        good = (
+            flagged == len(seen) if leaks else flagged == 0
+        ) and longest <= LONGEST
         bad += not good
-        why = next((each[2] for each in seen if each[0]), seen[0][2]).replace("|", "/")
+        why = next((each[2] for each in seen if each[0]), seen[0][2]).replace(
+            "|", "/"
+        )
         told = f"{flagged} of {len(seen)}{'' if good else ' WRONG'}"
         print(
             f"| {row.name} | {'leaks' if leaks else 'sound'} | {told} | {longest:.0f} | {why:.200} |",

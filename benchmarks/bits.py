@@ -69,7 +69,9 @@ def bench_bits(name: str, design: Design) -> None:
     channel = design.channel
     assert isinstance(channel, Bits)
     x = workloads.answers(K, N)
-    hand = bits_by_hand(x, channel.hit / channel.total, channel.stray / channel.total)
+    hand = bits_by_hand(
+        x, channel.hit / channel.total, channel.stray / channel.total
+    )
     packed, unpacked = local.draw_all(design, x, fast=True), hand()
     times = race(
         {
@@ -93,7 +95,11 @@ def bench_bits(name: str, design: Design) -> None:
         ),
         ("respond, NumPy ÷ unpacked NumPy", rate["numpy"] / rate["hand"], None),
         ("tally, fast: 10⁹ bits a second", rate["fast, tally"], 2),
-        ("tally, fast ÷ unpacked NumPy", rate["fast, tally"] / rate["hand, tally"], 5),
+        (
+            "tally, fast ÷ unpacked NumPy",
+            rate["fast, tally"] / rate["hand, tally"],
+            5,
+        ),
         (
             "tally, NumPy ÷ unpacked NumPy",
             rate["numpy, tally"] / rate["hand, tally"],
@@ -125,7 +131,11 @@ def bench_sets(name: str, design: Design, n: int, bar: float | None) -> None:
     ]
     if "hand" in rate:
         rows.append(
-            ("respond, fast ÷ argpartition by hand", rate["fast"] / rate["hand"], None)
+            (
+                "respond, fast ÷ argpartition by hand",
+                rate["fast"] / rate["hand"],
+                None,
+            )
         )
     table(f"{name}, k = {K}, ε = 1, n = {n:,}", rows)
 

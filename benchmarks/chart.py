@@ -44,7 +44,9 @@ def _speeds(axes: Any, standings: list[Standing]) -> None:
         (0, PLAIN, "plain NumPy, draw and count", [each.plain for each in shown]),
         (-height, PEER, "fastest peer", [each.peer for each in shown]),
     ):
-        there = [(place + shift, value) for place, value in enumerate(rates) if value]
+        there = [
+            (place + shift, value) for place, value in enumerate(rates) if value
+        ]
         if there:
             axes.barh(
                 *zip(*there, strict=True), height=height, color=colour, label=label
@@ -64,7 +66,9 @@ def _speeds(axes: Any, standings: list[Standing]) -> None:
     axes.set_yticks(
         range(len(shown)), [each.mechanism.label for each in shown], fontsize=9
     )
-    axes.set_xlabel("respondents a second, end to end, one thread (× the fastest peer)")
+    axes.set_xlabel(
+        "respondents a second, end to end, one thread (× the fastest peer)"
+    )
     axes.set_title("Speed, ε = 1")
     axes.set_ylim(bottom=-2.4)  # room for the legend
     axes.legend(loc="lower right", fontsize=8)
@@ -78,7 +82,9 @@ def _errors(axes: Any, accuracies: list[Accuracy]) -> None:
     ):
         ratio = each.error / least
         beyond = ratio > MOST_SHOWN
-        label = f"{each.name}: {ratio:,.2f}" + (", above the picture" if beyond else "")
+        label = f"{each.name}: {ratio:,.2f}" + (
+            ", above the picture" if beyond else ""
+        )
         axes.plot(
             each.rate,
             MOST_SHOWN if beyond else ratio,

@@ -72,9 +72,8 @@ def serve(place: str) -> None:
         await request.body()
         return Response(status_code=204)
 
-    settings = Settings(
-        rate=10**9, rate_responses=10**9, rate_bytes=10**12
-    )  # counted, and never reached
+    # counted, and never reached
+    settings = Settings(rate=10**9, rate_responses=10**9, rate_bytes=10**12)
     survey = Survey.read(SURVEY)
     store = open_store(place)
     if not store.surveys():
@@ -109,7 +108,9 @@ def body(port: int) -> str:
     from deniable.survey import Survey
 
     name = Survey.read(SURVEY).name
-    with urllib.request.urlopen(f"http://127.0.0.1:{port}/api/surveys/{name}") as reply:
+    with urllib.request.urlopen(
+        f"http://127.0.0.1:{port}/api/surveys/{name}"
+    ) as reply:
         survey = Survey.from_json(reply.read())
     question = survey.questions[0]
     response = {
@@ -132,7 +133,10 @@ class Line(asyncio.Protocol):
     """One connection that sends its next request as soon as the last one was answered in full."""
 
     def __init__(
-        self, requests: Iterator[bytes], told: Callable[[int], None], waits: list[float]
+        self,
+        requests: Iterator[bytes],
+        told: Callable[[int], None],
+        waits: list[float],
     ) -> None:
         self._requests, self._told, self._waits = requests, told, waits
         self._buffer = b""
@@ -145,7 +149,8 @@ class Line(asyncio.Protocol):
         self._buffer += data
         head, found, rest = self._buffer.partition(b"\r\n\r\n")
         size = (
-            head.lower().partition(b"content-length:")[2].partition(b"\r\n")[0] or b"0"
+            head.lower().partition(b"content-length:")[2].partition(b"\r\n")[0]
+            or b"0"
         )
         if found and len(rest) >= int(size):
             self._buffer = b""
@@ -212,7 +217,9 @@ def latency() -> None:
                     connections,
                 )
             )
-            half, most = (found[int(share * (len(found) - 1))] for share in (0.5, 0.99))
+            half, most = (
+                found[int(share * (len(found) - 1))] for share in (0.5, 0.99)
+            )
             print(
                 f"  {name:<26} {half:6.3f} for half, {most:6.3f} for 99 of 100 ({len(found):,} responses)"
             )
@@ -248,7 +255,9 @@ def spent(process: int) -> float:
 
 def compare() -> None:
     paths = {"empty": "/empty", "single": "/api/surveys/working-life/responses"}
-    loaders = {"own loader": load} | ({"wrk": load_wrk} if shutil.which("wrk") else {})
+    loaders = {"own loader": load} | (
+        {"wrk": load_wrk} if shutil.which("wrk") else {}
+    )
     for name, loader in loaders.items():
         rates: dict[str, list[float]] = {each: [] for each in paths}
         cost: dict[str, list[float]] = {each: [] for each in paths}
@@ -306,7 +315,9 @@ def both(ports: list[int], text: str, seconds: float) -> tuple[float, set[str]]:
         for number in range(CONNECTIONS):
             at, person = number % len(ports), Respondent()
             line = Line(person.requests(elsewhere[at]), person.told, [])
-            await loop.create_connection(lambda line=line: line, "127.0.0.1", ports[at])
+            await loop.create_connection(
+                lambda line=line: line, "127.0.0.1", ports[at]
+            )
         start, before = time.perf_counter(), done
         await asyncio.sleep(seconds)
         return (done - before) / (time.perf_counter() - start)
@@ -327,14 +338,17 @@ def two() -> None:
     rates = []
     for count in (1, 2):
         with postgres.server() as address, ExitStack() as running:
-            ports = [running.enter_context(collector(address))[0] for _ in range(count)]
+            ports = [
+                running.enter_context(collector(address))[0] for _ in range(count)
+            ]
             rate, acknowledged = both(ports, body(ports[0]), 2 * SECONDS)
             rates.append(rate)
             running.close()  # what is under way ends
             store = open_store(address)
             entry = store.survey("working-life")
             lost = sum(
-                not store.stored(entry.id, bytes.fromhex(key)) for key in acknowledged
+                not store.stored(entry.id, bytes.fromhex(key))
+                for key in acknowledged
             )
             rows = sum(len(piece) for piece in store.export(entry.id, 0))
             counted = store.tallies(entry.id, 0).respondents

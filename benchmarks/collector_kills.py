@@ -16,7 +16,9 @@ from tests.support.collector_kills import run
 
 def told(kind: str, place: str, kills: int) -> int:
     seen = run(place, kills)
-    print(f"{kind}: {seen.kills} kills, {seen.crashes} of them of the database itself")
+    print(
+        f"{kind}: {seen.kills} kills, {seen.crashes} of them of the database itself"
+    )
     print(
         f"  {seen.interrupted} submissions were waiting when their program was killed"
     )

@@ -30,9 +30,7 @@ from deniable.collector.store import Batch, Entry, Store, Token, open_store
 from deniable.designs import k_ary
 
 RATE = 200_000  # responses in a second: the bar
-FLAT = (
-    1.5  # how much longer a page may take at the last size than at the first: the bar
-)
+FLAT = 1.5  # how much longer a page may take at the last size than at the first: the bar
 SIZES = (10**3, 10**4, 10**5, 10**6, 10**7)
 BATCH = 100_000
 LARGE = 10**7  # responses that are stored already: the bar
@@ -68,13 +66,17 @@ def arrow(entry: Entry, n: int) -> bytes:
 
 def fielded(place: str) -> tuple[Store, Entry]:
     store = open_store(place)
-    store.create(small(questions=(question("colour", k_ary(CATEGORIES, epsilon=1)),)))
+    store.create(
+        small(questions=(question("colour", k_ary(CATEGORIES, epsilon=1)),))
+    )
     return store, store.open("small")
 
 
 def ask(address: str, body: bytes | None = None, **headers: str) -> bytes:
     named = {name.replace("_", "-"): value for name, value in headers.items()}
-    with urllib.request.urlopen(urllib.request.Request(address, body, named)) as answer:
+    with urllib.request.urlopen(
+        urllib.request.Request(address, body, named)
+    ) as answer:
         read: bytes = answer.read()
         return read
 
@@ -99,10 +101,14 @@ def by_hand(made: list[Batch]) -> float:
         for each in made:
             start = time.perf_counter()
             rows = zip(
-                (row.tobytes() for row in each.keys), each.codes.tolist(), strict=True
+                (row.tobytes() for row in each.keys),
+                each.codes.tolist(),
+                strict=True,
             )
             connection.execute("BEGIN IMMEDIATE")
-            connection.executemany("INSERT OR IGNORE INTO response VALUES (?, ?)", rows)
+            connection.executemany(
+                "INSERT OR IGNORE INTO response VALUES (?, ?)", rows
+            )
             connection.execute("COMMIT")
             rates.append(len(each.keys) / (time.perf_counter() - start))
         connection.close()

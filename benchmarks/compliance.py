@@ -39,7 +39,10 @@ DEVICES = {
         dn.forced_response("4/5", "1/5"),
         dn.forced_response("1/5", "4/5"),
     ),
-    "symmetric": (dn.forced_response("4/5", "1/10"), dn.forced_response("2/5", "1/2")),
+    "symmetric": (
+        dn.forced_response("4/5", "1/10"),
+        dn.forced_response("2/5", "1/2"),
+    ),
 }
 
 
@@ -59,7 +62,9 @@ def protected(draws: np.random.Generator) -> dict[str, tuple[float, float]]:
             int(draws.binomial(half, honest + (1 - members) * p)) for p in (0.2, 0.8)
         ]
         groups = {"yes": yes, "respondents": [half, half]}
-        cheating = dn.compliance.cheating_detection(forced_yes=["1/5", "4/5"], **groups)
+        cheating = dn.compliance.cheating_detection(
+            forced_yes=["1/5", "4/5"], **groups
+        )
         detector = dn.compliance.lie_detector(truth=["4/5", "1/5"], **groups)
         for name, result, number in (
             ("cheating detection, π alone", cheating, "yes, honest"),
@@ -77,7 +82,10 @@ def borders(draws: np.random.Generator, fits: int) -> dict[str, list[int]]:
     """Return for each model and number how many intervals there were, and how many held the truth."""
     held: defaultdict[str, list[int]] = defaultdict(lambda: [0, 0])
     cells = [
-        (model, n, weights) for model in DEVICES for n in SIZES for weights in WEIGHTS
+        (model, n, weights)
+        for model in DEVICES
+        for n in SIZES
+        for weights in WEIGHTS
     ]
     for at in range(fits):
         model, n, (pi, gamma) = cells[at % len(cells)]
@@ -121,7 +129,8 @@ def cells(n: int) -> dict[str, float]:
         }
         ends = {}
         for at in zip(
-            *np.nonzero(np.max(list(laws.values()), axis=0) > IMPOSSIBLE), strict=True
+            *np.nonzero(np.max(list(laws.values()), axis=0) > IMPOSSIBLE),
+            strict=True,
         ):
             pairs = zip(devices, at, strict=True)
             found = dn.compliance.cheating_detection(
@@ -155,9 +164,8 @@ def main() -> None:
     for name, (off, error) in protected(draws).items():
         print(f"  {name:<32} off by {off:+6.2f} standard errors (± {error:.2f})")
     fits = int(sys.argv[1]) if len(sys.argv) > 1 else FITS
-    found = borders(
-        draws, fits
-    )  # stops at the first number outside, or without an interval
+    # stops at the first number outside, or without an interval
+    found = borders(draws, fits)
     print(
         f"\n{fits:,} fits with shares near 0: none outside the simplex, none without an interval"
     )

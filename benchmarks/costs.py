@@ -86,7 +86,9 @@ def cost(session: SparkSession, folder: Path, work: Workload, n: int) -> Cost:
         seconds(partial(dn.respond_all, work.design, answers, fast=True, **codes)),
         seconds(partial(dn.tally, sent)),
         seconds(partial(stored, work, frame, folder, codes)),
-        float(sum(path.stat().st_size for path in (folder / "out").glob("*.parquet"))),
+        float(
+            sum(path.stat().st_size for path in (folder / "out").glob("*.parquet"))
+        ),
         seconds(
             partial(
                 engine.tally, work.design, session.read.parquet(str(folder / "out"))
@@ -100,7 +102,9 @@ def stored(
     work: Workload, frame: DataFrame, folder: Path, codes: dict[str, Any]
 ) -> None:
     shutil.rmtree(folder / "out", ignore_errors=True)
-    engine.respond_all(work.design, frame, "answer", out=str(folder / "out"), **codes)
+    engine.respond_all(
+        work.design, frame, "answer", out=str(folder / "out"), **codes
+    )
 
 
 def seconds(run: Callable[[], object]) -> float:
@@ -146,7 +150,8 @@ def lines(costs: dict[str, Cost], n: int) -> Iterator[str]:
         ]
         hours += [f"{each.stored:.2f} B", f"{shown(each.stored)} TB"]
         hours += [
-            shown(MANY * core / 3600) for core in (each.counted, each.counted_on_spark)
+            shown(MANY * core / 3600)
+            for core in (each.counted, each.counted_on_spark)
         ]
         yield f"| {name} | {' | '.join(hours)} |"
     hours_of_first = MANY * costs[WORKLOADS[0].name].drawn_on_spark / 3600
@@ -202,7 +207,9 @@ def main(n: int = N) -> None:
         for work in WORKLOADS:
             with tempfile.TemporaryDirectory() as folder:
                 costs[work.name] = cost(session, Path(folder), work, n)
-            print(work.name, *(f"{each:.3g}" for each in costs[work.name]), flush=True)
+            print(
+                work.name, *(f"{each:.3g}" for each in costs[work.name]), flush=True
+            )
     PAGE.write_text("\n".join(lines(costs, n)) + "\n")
 
 

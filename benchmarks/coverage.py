@@ -81,7 +81,9 @@ class Cell:
     def __str__(self) -> str:
         ratio = self.width / self.normal if self.normal > 0 else math.inf
         star = "*" if self.surveys else ""
-        return f"{min(self.rates):.3f} · {np.mean(self.rates):.3f} · {ratio:.2f}{star}"
+        return (
+            f"{min(self.rates):.3f} · {np.mean(self.rates):.3f} · {ratio:.2f}{star}"
+        )
 
 
 @dataclass(frozen=True)
@@ -123,9 +125,8 @@ class Sampling:
             number, self.population, round(share * self.population), self.n
         )
         some = np.flatnonzero(members > 1e-15)
-        turns = np.exp(
-            2j * np.pi * number / (self.n + 1)
-        )  # where the generating function is taken
+        # where the generating function is taken
+        turns = np.exp(2j * np.pi * number / (self.n + 1))
         powers = (1 - p + p * turns[:, None]) ** some * (
             1 - q + q * turns[:, None]
         ) ** (self.n - some)
@@ -183,7 +184,8 @@ class Fitted:
             )
         n, f = self.sampling.n, sampled(*astuple(self.sampling))
         values = np.array([self.linear.shares(counts / n) for counts in tallies])
-        if self.linear.ALIKE or values.shape[1] == 2:  # no matter what the others are
+        # no matter what the others are
+        if self.linear.ALIKE or values.shape[1] == 2:
             own, others = self.linear.spread(projection(values[0]))
         else:
             spreads = [self.linear.spread(projection(value)) for value in values]
@@ -255,7 +257,9 @@ def ends_by_count(fitted: Fitted, j: int, hits: NDArray[np.int64]) -> Ends:
     )
     assert counted is not None
     if fitted.method != "exact":
-        own, other = (one_response(fitted, j, backs=backs) for backs in (True, False))
+        own, other = (
+            one_response(fitted, j, backs=backs) for backs in (True, False)
+        )
         low, high = fitted.ends(hits[:, None] * own + (n - hits[:, None]) * other)
         return low[:, j], high[:, j]
     size = fitted.design.channel.answers
@@ -266,9 +270,8 @@ def ends_by_count(fitted: Fitted, j: int, hits: NDArray[np.int64]) -> Ends:
     alone = Backing(*rates, gather=counted.gather)
     if population is None:
         return alone.shares(*clopper_pearson(vector(hits), n, 0.95))
-    return alone.among(
-        vector(hits), n, population, 0.95
-    )  # the unbiased share would be added, which is one more to hold
+    # the unbiased share would be added, which is one more to hold
+    return alone.among(vector(hits), n, population, 0.95)
 
 
 def one_response(fitted: Fitted, j: int, *, backs: bool) -> Vector:
@@ -361,7 +364,9 @@ def drawn_by_size(fitted: Fitted) -> Cell:
                 law = np.concatenate([weight * inside, weight * (1 - inside)])
                 cells = draws.multinomial(number, law / law.sum())
                 value += (
-                    cells @ np.concatenate([linear.base + linear.step, linear.base]) / n
+                    cells
+                    @ np.concatenate([linear.base + linear.step, linear.base])
+                    / n
                 )
             f = sampled(n, fitted.sampling.population)
             low, high = wilson(value, linear.own, linear.other, n, f, 0.95)
@@ -376,7 +381,11 @@ def measured(design: Design, sampling: Sampling) -> Cell | None:
     Nothing for exact intervals of hundreds among people who are counted: they hold by construction, and take hours.
     """
     fitted = Fitted(design, sampling)
-    if sampling.population is not None and sampling.n > 30 and fitted.method == "exact":
+    if (
+        sampling.population is not None
+        and sampling.n > 30
+        and fitted.method == "exact"
+    ):
         return None
     if fitted.by_one_count:
         return summed(fitted)
@@ -420,7 +429,8 @@ def settings(*, few: bool = False) -> Iterator[tuple[str, str, Design]]:
                     yield (
                         family.name,
                         ", ".join(
-                            f"{name}={shown(value)}" for name, value in wanted.items()
+                            f"{name}={shown(value)}"
+                            for name, value in wanted.items()
                         ),
                         design,
                     )
@@ -442,7 +452,9 @@ def deck_law(deck: dn.Deck, sampling: Sampling, share: float) -> Vector:
         )
     for m in np.flatnonzero(members > NEVER):
         held = np.arange(max(0, m - ones), min(m, threes) + 1)
-        law[ones - m + 2 * held] += members[m] * hypergeom.pmf(held, telling, threes, m)
+        law[ones - m + 2 * held] += members[m] * hypergeom.pmf(
+            held, telling, threes, m
+        )
     return vector(law)
 
 
@@ -487,7 +499,9 @@ def dealt_with_spare(deck: dn.Deck, sampling: Sampling) -> Cell:
             estimate_deck(DeckTally(deck, each), population=sampling.population)
             for each in kinds
         ]
-        low, high = np.array([each.interval("yes", method=METHOD) for each in made]).T
+        low, high = np.array(
+            [each.interval("yes", method=METHOD) for each in made]
+        ).T
         held = (low - MARGIN <= share) & (share <= high + MARGIN)
         spread = deck_variance(deck, share, population=sampling.population)
         found.add(

@@ -91,7 +91,9 @@ class Both:
 
     def line(self, name: str) -> str:
         normal = [rate for rate, _ in self.normal.found]
-        return f"{self.default.line(name)} {min(normal):.3f} / {np.mean(normal):.3f} |"
+        return (
+            f"{self.default.line(name)} {min(normal):.3f} / {np.mean(normal):.3f} |"
+        )
 
 
 def all_tallies(n: int) -> Matrix:
@@ -105,7 +107,9 @@ def all_tallies(n: int) -> Matrix:
 def law(tallies: Matrix, rates: Vector) -> Vector:
     logs = tallies @ np.log(np.maximum(rates, 1e-300))
     return np.asarray(
-        np.exp(logs + gammaln(tallies[0].sum() + 1) - gammaln(tallies + 1).sum(axis=1))
+        np.exp(
+            logs + gammaln(tallies[0].sum() + 1) - gammaln(tallies + 1).sum(axis=1)
+        )
     )
 
 
@@ -136,12 +140,15 @@ def enumerated(
             1.0 if below is None else float(each @ below.values)
         )
         rates = [
-            float(chance[holds(*ends, truth)].sum()) for ends in ((low, high), around)
+            float(chance[holds(*ends, truth)].sum())
+            for ends in ((low, high), around)
         ]
         both.add((rates[0], rates[1]), f"{label}, n = {n:,}, {where}")
 
 
-def wald(tallies: Matrix, above: Scored, below: Scored | None) -> tuple[Vector, Vector]:
+def wald(
+    tallies: Matrix, above: Scored, below: Scored | None
+) -> tuple[Vector, Vector]:
     """Value ± z·error, the error at the estimate brought into range; a ratio's by the delta method."""
     n = tallies.sum(axis=1)
     one = tallies @ above.responses / n
@@ -385,7 +392,9 @@ def groups(repetitions: int) -> Iterator[str]:
                 hits = draws.binomial([asked, n - asked], rates)
                 counted = dn.DrawnTally(
                     design,
-                    np.array([asked - hits[0], hits[0], n - asked - hits[1], hits[1]]),
+                    np.array(
+                        [asked - hits[0], hits[0], n - asked - hits[1], hits[1]]
+                    ),
                 )
                 made = dn.estimate(counted).contrast({"a: yes": 1, "b: yes": -1})
                 held += [
@@ -507,7 +516,9 @@ def numbers(_: int) -> Iterator[str]:
 def _hits(design: NumberDesign, truth: float, n: int) -> Vector:
     share = (truth - float(design.range.low)) / float(design.range.width)
     return np.asarray(
-        binom.pmf(np.arange(n + 1), n, floats(design.channel)[1] @ [1 - share, share])
+        binom.pmf(
+            np.arange(n + 1), n, floats(design.channel)[1] @ [1 - share, share]
+        )
     )
 
 
@@ -532,11 +543,14 @@ def strings(repetitions: int) -> Iterator[str]:
             names = [f"{run} {number}" for number in range(wanted.size)]
             truths = dict(
                 zip(
-                    names[: PRESENT + 1], (wanted / wanted.sum()).tolist(), strict=False
+                    names[: PRESENT + 1],
+                    (wanted / wanted.sum()).tolist(),
+                    strict=False,
                 )
             )
             nobody = [
-                f"{run} nobody {number}" for number in range(CANDIDATES - len(truths))
+                f"{run} nobody {number}"
+                for number in range(CANDIDATES - len(truths))
             ]
             people = draws.multinomial(setting.respondents, wanted / wanted.sum())
             for each in estimate_strings(
@@ -544,7 +558,11 @@ def strings(repetitions: int) -> Iterator[str]:
             ).found:
                 share = truths.get(each.text, 0.0)
                 plain = abs(each.share - share) <= 1.96 * each.error
-                kept[each.text in truths] += [1, inside(each.interval(), share), plain]
+                kept[each.text in truths] += [
+                    1,
+                    inside(each.interval(), share),
+                    plain,
+                ]
         for here, both in ((False, absent), (True, there)):
             count, *held = kept[here]
             both.add(

@@ -21,7 +21,9 @@ BAR = 0.05  # of those discovered may be false
 
 def discover(epsilon: float, bits: int, texts: list[str]) -> bool:
     design = dn.string_design(
-        dn.Prefixes.of(string.ascii_uppercase, 10, bits=bits), epsilon, optimized=True
+        dn.Prefixes.of(string.ascii_uppercase, 10, bits=bits),
+        epsilon,
+        optimized=True,
     )
     truth, count, started = Counter(texts), len(texts), time.time()
     counted = dn.tally(

@@ -67,7 +67,10 @@ def registered() -> Iterator[tuple[str, Design]]:
             told = ", ".join(
                 f"{name}={shown(value)}" for name, value in example.items()
             )
-            yield f"`{family.name}({told:.70}{'…' if len(told) > 70 else ''})`", design
+            yield (
+                f"`{family.name}({told:.70}{'…' if len(told) > 70 else ''})`",
+                design,
+            )
 
 
 def shown(value: object) -> str:
@@ -80,7 +83,9 @@ def shown(value: object) -> str:
         isinstance(each, Design) for each in value
     ):
         return " and ".join(each.name for each in value)
-    if isinstance(value, list | tuple) and all(isinstance(each, str) for each in value):
+    if isinstance(value, list | tuple) and all(
+        isinstance(each, str) for each in value
+    ):
         return str(len(value))
     return str(value).replace("|", "/")
 
@@ -116,9 +121,8 @@ def efficiency(
     variances = np.diag(covariance(design, shares, 1))
     inversion = min(least[-1, -1] / variances[-1], np.trace(least) / variances.sum())
     n = max(100_000, math.ceil(APART**2 * (np.diag(least) / shares**2).max()))
-    wrong = (
-        excess(design, shares, n, surveys, seed) * n
-    )  # surveys × categories, next to the bound of one response
+    # surveys × categories, next to the bound of one response
+    wrong = excess(design, shares, n, surveys, seed) * n
     both = np.column_stack(
         [wrong[:, -1] / least[-1, -1], wrong.sum(axis=1) / np.trace(least)]
     )
@@ -136,7 +140,9 @@ def excess(
     channel = design.channel
     best, own = left_inverse(channel, guess=shares), left_inverse(channel)
     sent = floats(channel) @ shares
-    drawn = np.random.default_rng(seed).multinomial(n, sent / sent.sum(), size=surveys)
+    drawn = np.random.default_rng(seed).multinomial(
+        n, sent / sent.sum(), size=surveys
+    )
     found = np.array(
         [most_likely(channel, own, counts.astype(np.float64))[0] for counts in drawn]
     )
@@ -178,7 +184,9 @@ def stage_efficiency(
             for part, each in zip(parts, stages, strict=True)
         )
     )
-    n = max(1_000_000, math.ceil((5 * APART) ** 2 * (np.diag(least) / shares**2).max()))
+    n = max(
+        1_000_000, math.ceil((5 * APART) ** 2 * (np.diag(least) / shares**2).max())
+    )
     people = np.rint(parts * n).astype(np.int64)
     rng, wrong = np.random.default_rng(seed), []
     for _ in range(surveys):
@@ -187,13 +195,11 @@ def stage_efficiency(
             for each, held in zip(stages, people, strict=True)
         )
         counted = StageTallies(stages, finest, finest)
-        best = combine(
-            counted, method="linear", guess=shares.tolist()
-        ).value  # whose error is the bound itself
+        # whose error is the bound itself
+        best = combine(counted, method="linear", guess=shares.tolist()).value
         wrong.append((combine(counted).value - shares) ** 2 - (best - shares) ** 2)
-    evenly = weighing.weighed(
-        finest, np.full(len(shares), 1 / len(shares))
-    )  # they do not look at the responses
+    # they do not look at the responses
+    evenly = weighing.weighed(finest, np.full(len(shares), 1 / len(shares)))
     even = np.diag(weighing.covariance(evenly, shares, 1.0)) * n
     excesses = np.array(wrong) * n
     both = np.column_stack(
@@ -207,7 +213,9 @@ def stage_efficiency(
     )
 
 
-def _drawn(design: Design, shares: Vector, n: int, rng: np.random.Generator) -> Tally:
+def _drawn(
+    design: Design, shares: Vector, n: int, rng: np.random.Generator
+) -> Tally:
     sent = floats(design.channel) @ shares
     return Tally(design, rng.multinomial(n, sent / sent.sum()))
 

@@ -68,7 +68,10 @@ def shares(setting: Setting) -> tuple[np.ndarray, float]:
 
 
 def drawn(
-    design: StringDesign, names: list[str], counts: np.ndarray, rng: np.random.Generator
+    design: StringDesign,
+    names: list[str],
+    counts: np.ndarray,
+    rng: np.random.Generator,
 ) -> StringTally:
     """What so many people with each name send, in law."""
     bloom, (hit, stray) = design.bloom, map(float, design.bit)
@@ -95,13 +98,18 @@ def drawn(
 
 def judge(setting: Setting, runs: int) -> bool:
     """Draw surveys, print a row, and say whether the bars are reached."""
-    rng, (wanted, limit) = np.random.default_rng(setting.respondents), shares(setting)
+    rng, (wanted, limit) = (
+        np.random.default_rng(setting.respondents),
+        shares(setting),
+    )
     false, held, sure, right, errors = [], [], [], [], []
     for run in range(runs):
         names = [f"{run} {number}" for number in range(wanted.size)]
         counts = rng.multinomial(setting.respondents, wanted / wanted.sum())
         truth = dict(zip(names[: PRESENT + 1], counts.tolist(), strict=False))
-        nobody = [f"{run} nobody {number}" for number in range(CANDIDATES - len(truth))]
+        nobody = [
+            f"{run} nobody {number}" for number in range(CANDIDATES - len(truth))
+        ]
         found = estimate(
             drawn(setting.design, names, counts, rng), [*truth, *nobody], fdr=FDR
         )
@@ -116,7 +124,9 @@ def judge(setting: Setting, runs: int) -> bool:
         )
         held.append(abs(found.unexplained - rest) < 1.96 * found.unexplained_error)
         sure.append(names[0] in (each.text for each in found.found))
-        right.append(sum(name in truth for name in (each.text for each in found.found)))
+        right.append(
+            sum(name in truth for name in (each.text for each in found.found))
+        )
         errors.append(found.unexplained_error)
     slack, error = 2 / math.sqrt(runs), np.std(false) / math.sqrt(runs)
     good = np.mean(false) <= FDR + 2 * error

@@ -31,7 +31,8 @@ def main(n: int = N) -> None:
     local.tally(design, rows, fast=True)  # compiled once, before the clock is read
     with tempfile.TemporaryDirectory() as folder:
         given, packed, text = (
-            Path(folder) / f"{name}.parquet" for name in ("answers", "packed", "text")
+            Path(folder) / f"{name}.parquet"
+            for name in ("answers", "packed", "text")
         )
         pq.write_table(pa.table({"answer": answers}), given)
         respond_file(design, given, packed, column="answer")
@@ -40,13 +41,17 @@ def main(n: int = N) -> None:
             np.zeros(n, np.int32), pa.array([design.hash])
         )
         pq.write_table(
-            pa.table({"response": labels, "design": hashes}), text, compression="zstd"
+            pa.table({"response": labels, "design": hashes}),
+            text,
+            compression="zstd",
         )
         times = race(
             {
                 "memory": lambda: local.tally(design, rows, fast=True),
                 "packed": lambda: tally_file(design, packed),
-                "draw": lambda: local.draw_all(design, answers, codes=True, fast=True),
+                "draw": lambda: local.draw_all(
+                    design, answers, codes=True, fast=True
+                ),
                 "respond": lambda: respond_file(
                     design, given, packed, column="answer", overwrite=True
                 ),

@@ -110,7 +110,10 @@ def step(name: str, folder: Path) -> None:
     seconds = time.perf_counter() - began
     print(
         json.dumps(
-            [seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e9]
+            [
+                seconds,
+                resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e9,
+            ]
         )
     )
 
@@ -146,7 +149,10 @@ def main(rows: int = ROWS, rounds: int = 3) -> None:
                 best["group"] / best["tally"],
                 0.7,
             ),
-            *((f"{name}: peak of memory in GB", peaks[name], None) for name in STEPS),
+            *(
+                (f"{name}: peak of memory in GB", peaks[name], None)
+                for name in STEPS
+            ),
             *(
                 (f"{name}: million rows a second", rows / best[name] / 1e6, None)
                 for name in STEPS

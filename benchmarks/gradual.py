@@ -60,7 +60,11 @@ def speeds() -> None:
                 (f"k_ary_{k}: upgrade / respond", times["fresh"] / times["up"], 0.25)
             )
             rows.append(
-                (f"k_ary_{k}: degrade / respond", times["fresh"] / times["down"], None)
+                (
+                    f"k_ary_{k}: degrade / respond",
+                    times["fresh"] / times["down"],
+                    None,
+                )
             )
         table(f"speed, n = {N:,}, {'Numba' if fast else 'NumPy'}", rows)
 
@@ -74,7 +78,10 @@ def other_families() -> None:
         ("subset_32, 10 and then 4", smaller, N // 20),
         ("rappor_128", pair(rappor, 128), N // 10),
     ):
-        rung, answers = relax(coarse, fine), workloads.answers(len(fine.categories), n)
+        rung, answers = (
+            relax(coarse, fine),
+            workloads.answers(len(fine.categories), n),
+        )
         out = local.draw_all(coarse, answers, fast=True)
         times = race(
             {
@@ -157,7 +164,9 @@ def variances() -> None:
         ratio = simulated(ladder(map(build, epsilons)), people, repetitions) / last
         low, high = chi2.ppf([0.025, 0.975], repetitions - 1) / (repetitions - 1)
         gain = compared.independent[-1] / compared.relaxed[-1]
-        print(f"  k = {k:>2}   {gain:18.2f}   {ratio:9.3f}   ({low:.3f} to {high:.3f})")
+        print(
+            f"  k = {k:>2}   {gain:18.2f}   {ratio:9.3f}   ({low:.3f} to {high:.3f})"
+        )
 
 
 def _k_ary(k: int, epsilon: Any) -> Design:

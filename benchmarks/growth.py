@@ -63,7 +63,9 @@ def grown(
     return Growth(name, values, list(times.values()), expected)
 
 
-Case = tuple[str, Sequence[float], Callable[[], Sequence[Callable[[], object]]], float]
+Case = tuple[
+    str, Sequence[float], Callable[[], Sequence[Callable[[], object]]], float
+]
 
 _PEOPLE = (100_000, 1_000_000, 10_000_000)
 _CATEGORIES = (256, 512, 1024, 2048)

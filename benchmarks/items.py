@@ -45,7 +45,9 @@ def split(items: int, rng: np.random.Generator) -> tuple[float, float]:
     design = dn.warner(Fraction(1, items))
     values = [
         dn.estimate(
-            dn.tally(dn.respond_all(design, answers(["one"], rng)["one"], codes=True))
+            dn.tally(
+                dn.respond_all(design, answers(["one"], rng)["one"], codes=True)
+            )
         ).params["yes"]
         for _ in range(ESTIMATES)
     ]

@@ -96,7 +96,8 @@ def bench_rounds() -> None:
             brentq(lambda e, target=epsilon: _composed(e, rounds) - target, 1e-6, 20)
         )
         theirs = [
-            _privkvm(rng, people, f, mean, each, rounds) - mean for _ in range(repeats)
+            _privkvm(rng, people, f, mean, each, rounds) - mean
+            for _ in range(repeats)
         ]
         single = [
             _privkvm(rng, people, f, mean, even_split(epsilon), 1) - mean
@@ -105,7 +106,10 @@ def bench_rounds() -> None:
         design = lpp_club(["item"], epsilon)
         sent = np.array(
             [
-                [float(design.scheme.symbol.probability(i, given=j)) for j in range(3)]
+                [
+                    float(design.scheme.symbol.probability(i, given=j))
+                    for j in range(3)
+                ]
                 for i in range(3)
             ]
         )
@@ -116,7 +120,9 @@ def bench_rounds() -> None:
             ours.append(
                 float(
                     np.clip(
-                        estimate(KeyValueTally(design, counts, people)).mean[0], -1, 1
+                        estimate(KeyValueTally(design, counts, people)).mean[0],
+                        -1,
+                        1,
                     )
                 )
                 - mean
@@ -228,7 +234,9 @@ def bench_speed() -> None:
     start = time.perf_counter()
     collect(vectors, part, fast=True)
     seconds = time.perf_counter() - start
-    print(f"  pckv_ue: {50_000 * items / seconds / 1e6:,.0f} million symbols a second")
+    print(
+        f"  pckv_ue: {50_000 * items / seconds / 1e6:,.0f} million symbols a second"
+    )
     print(
         f"  pckv_ue, peak memory for 50,000 people: {peak(lambda: collect(vectors, part, fast=True)):.1f} MB"
     )

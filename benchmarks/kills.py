@@ -16,7 +16,9 @@ from tests.support.kills import run
 def main(kills: int = 200) -> int:
     with tempfile.TemporaryDirectory() as folder:
         seen = run(str(Path(folder) / "shared.ledger"), kills, lives=25)
-    print(f"{seen.kills} kills, {seen.interrupted} of them in the middle of a release")
+    print(
+        f"{seen.kills} kills, {seen.interrupted} of them in the middle of a release"
+    )
     print(f"{seen.left:,} responses had left, of {seen.stages:,} different stages")
     print(f"wrong: {len(seen.wrong)}")
     for each in seen.wrong:

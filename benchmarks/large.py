@@ -56,7 +56,11 @@ def bench(name: str, build: Callable[[], Design]) -> None:
             N / times["respond, fast"] / 1e6,
             100 if design.name == "k_ary" else None,
         ),
-        ("respond, fast ÷ k-ary by hand", times["hand"] / times["respond, fast"], None),
+        (
+            "respond, fast ÷ k-ary by hand",
+            times["hand"] / times["respond, fast"],
+            None,
+        ),
         (
             "respond, NumPy ÷ k-ary by hand",
             times["hand"] / times["respond, NumPy"],

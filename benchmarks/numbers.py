@@ -44,7 +44,8 @@ def piecewise(values: Vector, rng: np.random.Generator, *, epsilon: float) -> Ve
     left = (c + 1) * values / 2 - (c - 1) / 2
     inside = rng.random(len(values)) < h / (h + 1)
     near = left + (c - 1) * rng.random(len(values))
-    far = rng.random(len(values)) * (c + 1) - c  # what is left of [−c, c], put together
+    # what is left of [−c, c], put together
+    far = rng.random(len(values)) * (c + 1) - c
     return np.where(inside, near, np.where(far < left, far, far + c - 1))
 
 
@@ -87,7 +88,8 @@ def theory(design: dn.NumberDesign) -> Vector:
     """Return the variance of one response at each value of the grid."""
     levels = np.linspace(-1, 1, design.scale.levels)
     return (
-        np.interp(GRID, levels, scores(design) ** 2 @ design.channel.floats()) - GRID**2
+        np.interp(GRID, levels, scores(design) ** 2 @ design.channel.floats())
+        - GRID**2
     )
 
 
@@ -125,7 +127,9 @@ def main(rows: int = ROWS) -> None:
         )
         others = [variances for name, variances in found.items() if name != "ours"]
         least = min(each.max() for each in others), min(map(_average, others))
-        better = found["ours"].max() <= least[0] and _average(found["ours"]) <= least[1]
+        better = (
+            found["ours"].max() <= least[0] and _average(found["ours"]) <= least[1]
+        )
         if off >= _TOLERANCE or not better:
             failed.append(f"{epsilon:g}")
     if failed:

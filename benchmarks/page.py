@@ -114,7 +114,8 @@ def plain(mechanism: Mechanism) -> float:
     if mechanism.name == "k-ary":
         drawn = by_hand(answers, k, float(design.channel.probability(0, given=0)))
         return (
-            PEOPLE / race({"": lambda: np.bincount(drawn(), minlength=k)}, rounds=3)[""]
+            PEOPLE
+            / race({"": lambda: np.bincount(drawn(), minlength=k)}, rounds=3)[""]
         )
     if mechanism.name.startswith("unary"):
         few = answers[: PEOPLE * 16 // max(k, 16)]
@@ -144,7 +145,11 @@ def standings(measured: list[dict[str, Any]]) -> Iterable[Standing]:
             (best["total"], f"{best['peer']}, {best['mech']}") if best else (0, "—")
         )
         yield Standing(
-            mechanism, ours(mechanism.build(mechanism.k)), plain(mechanism), rate, named
+            mechanism,
+            ours(mechanism.build(mechanism.k)),
+            plain(mechanism),
+            rate,
+            named,
         )
 
 
@@ -236,9 +241,7 @@ def rate(number: float) -> str:
 def _smallest_ratio(found: list[Standing]) -> str:
     least = min((each.ours / each.peer for each in found if each.peer), default=None)
     if least is None:
-        return (
-            "Other packages were left out: `../shared` is not beside this repository."
-        )
+        return "Other packages were left out: `../shared` is not beside this repository."
     return f"The smallest ratio is {least:,.0f}; at least {BAR} is wanted: {'reached' if least >= BAR else 'MISSED'}."
 
 
@@ -380,7 +383,9 @@ def threads_table(found: list[threads.Gain]) -> Table:
         f"Two threads: {least:.2f} at least; {threads.BAR:g} is wanted on an idle machine: "
         f"{'reached' if least >= threads.BAR else 'MISSED'}."
     )
-    return Table("Threads", told, ["", "drawing", "a loop that shares nothing"], rows)
+    return Table(
+        "Threads", told, ["", "drawing", "a loop that shares nothing"], rows
+    )
 
 
 def grown() -> Iterable[growth.Growth]:

@@ -79,7 +79,10 @@ MECHANISMS = [
         Mechanism("unary", k, partial(dn.unary, epsilon=EPSILON), ("SUE",))
         for k in (16, 128, 1024)
     ),
-    *(Mechanism("unary, optimized", k, _OPTIMIZED, ("OUE",)) for k in (16, 128, 1024)),
+    *(
+        Mechanism("unary, optimized", k, _OPTIMIZED, ("OUE",))
+        for k in (16, 128, 1024)
+    ),
     *(
         Mechanism("subset", k, partial(dn.subset, epsilon=EPSILON), ("subset",))
         for k in (16, 128)
@@ -90,7 +93,9 @@ MECHANISMS = [
         partial(dn.local_hashing, epsilon=EPSILON),
         ("OLH", "FLH"),
     ),
-    Mechanism("Hadamard", 1024, partial(dn.hadamard, epsilon=EPSILON), ("Hadamard",)),
+    Mechanism(
+        "Hadamard", 1024, partial(dn.hadamard, epsilon=EPSILON), ("Hadamard",)
+    ),
 ]
 
 

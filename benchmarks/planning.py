@@ -58,7 +58,9 @@ def grid() -> float:
                     for key in ("planned", "simulated")
                 ]
                 cells = " ".join(f"{each:7.3f}" for each in numbers)
-                print(f"{name:<20} {share:>6} {n:>6,} {cells} {100 * max(gaps):7.2f}")
+                print(
+                    f"{name:<20} {share:>6} {n:>6,} {cells} {100 * max(gaps):7.2f}"
+                )
     return worst
 
 

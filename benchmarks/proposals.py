@@ -61,9 +61,13 @@ def raised(
         )
     )  # each by answer and response
     now = counted(dn.ladder([FIRST]), [(stay + rise).sum(axis=0).tolist()])
-    promise = propose(now, target, _warner, most=MOST, willing=people[1] / sum(people))
+    promise = propose(
+        now, target, _warner, most=MOST, willing=people[1] / sum(people)
+    )
     if promise.design is None:
-        raise RuntimeError("the target is reached already; expected one that is not.")
+        raise RuntimeError(
+            "the target is reached already; expected one that is not."
+        )
     law = relaxed(sent, floats(promise.design.channel))
     fine = np.sum(
         [rng.multinomial(rise[x, o], law[:, o, x]) for x in (0, 1) for o in (0, 1)],
@@ -129,7 +133,8 @@ def main() -> None:
             )
             cells = f"{found.ratio:.3f} | {found.near:.0%} | {found.held:.0%} | {found.actual:.2f}"
             print(
-                f"| {people[0]:,}, {people[1]:,} | {share:.1%} | {cells} |", flush=True
+                f"| {people[0]:,}, {people[1]:,} | {share:.1%} | {cells} |",
+                flush=True,
             )
 
 

@@ -43,7 +43,9 @@ def even_split(epsilon: float) -> float:
     """The ε₁ = ε₂ of LPP at which its true ε is as given."""
     return float(
         brentq(
-            lambda e: max(e, math.log(2) + 2 * e - math.log(math.exp(e) + 1)) - epsilon,
+            lambda e: (
+                max(e, math.log(2) + 2 * e - math.log(math.exp(e) + 1)) - epsilon
+            ),
             1e-6,
             20,
         )
@@ -120,14 +122,18 @@ def bench_movielens() -> None:
         for epsilon in EPSILONS:
             _compare(
                 epsilon,
-                read_edges(lpp_club(items, 1, low=low, high=high), part, people=people),
+                read_edges(
+                    lpp_club(items, 1, low=low, high=high), part, people=people
+                ),
                 items,
                 low,
                 high,
             )
 
 
-def _compare(epsilon: int, edges: Edges, items: list[str], low: str, high: int) -> None:
+def _compare(
+    epsilon: int, edges: Edges, items: list[str], low: str, high: int
+) -> None:
     split, places = even_split(epsilon), int(np.quantile(edges.sizes, 0.9))
     designs = (
         (lpp(items, split, split, low=low, high=high), (LPP, LPP_SHRUNK, PRIVKV)),
@@ -140,13 +146,14 @@ def _compare(epsilon: int, edges: Edges, items: list[str], low: str, high: int) 
     found: dict[str, Errors] = {}
     formulas: dict[str, Real] = {}
     for design, names in designs:
-        if (
-            design.scheme.one_each
-        ):  # padding cuts some off, which the formula does not know of
+        # padding cuts some off, which the formula does not know of
+        if design.scheme.one_each:
             formulas[names[0]] = (
                 variances(design, edges, None) / edges.people**2
             ).mean(axis=1)
-        rounds = np.array([_errors(design, edges)[: len(names)] for _ in range(ROUNDS)])
+        rounds = np.array(
+            [_errors(design, edges)[: len(names)] for _ in range(ROUNDS)]
+        )
         found |= {
             name: Errors(*each.tolist())
             for name, each in zip(names, rounds.mean(axis=0), strict=True)
@@ -174,7 +181,10 @@ def _errors(design: KeyValueDesign, edges: Edges) -> tuple[Errors, Errors, Error
         float(design.low + design.high) / 2,
         float(design.high - design.low) / 2,
     )
-    plain = made.frequency, np.clip(np.nan_to_num((made.mean - middle) / half), -1, 1)
+    plain = (
+        made.frequency,
+        np.clip(np.nan_to_num((made.mean - middle) / half), -1, 1),
+    )
     near = made.shrunk()
     shrunk = near.frequency, (near.mean - middle) / half
     return (

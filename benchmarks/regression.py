@@ -49,9 +49,8 @@ def main() -> int:
     runs = int(sys.argv[1]) if len(sys.argv) > 1 else RUNS
     fair = sm.datasets.fair.load_pandas().data
     fair["affair"] = (fair["affairs"] > 0).astype(int)
-    fair["rating"] = 5 - fair["rate_marriage"].astype(
-        int
-    )  # the others against "very good", the most frequent
+    # the others against "very good", the most frequent
+    fair["rating"] = 5 - fair["rate_marriage"].astype(int)
     missed = study(
         "affair", "affair ~ rate_marriage + " + TERMS, dn.warner(EPSILON), fair, runs
     )
@@ -97,7 +96,10 @@ def study(
             design, sample[question].to_numpy(), codes=True, source=source
         ).columns["response"]
         found = dn.regress(
-            formula, sample.assign(**{question: sent}), design=design, errors="robust"
+            formula,
+            sample.assign(**{question: sent}),
+            design=design,
+            errors="robust",
         )
         drawn_values.append(found.values)
         drawn_errors.append(list(found.bse.values()))
@@ -112,7 +114,9 @@ def study(
     told = compared(np.array(drawn_values), np.array(drawn_errors))
     share = np.mean(held, axis=0)
     answers = (
-        "answers drawn from the direct regression" if drawn else "answers as they are"
+        "answers drawn from the direct regression"
+        if drawn
+        else "answers as they are"
     )
     print(
         f"\n{formula}, {answers}, ε = {EPSILON}, {len(people):,} rows, {runs} repetitions"
@@ -162,7 +166,8 @@ def compared(values: np.ndarray, errors: np.ndarray) -> Compared:
     Where a coefficient runs off (separation) there is no error, and over such samples no spread either: these
     repetitions are counted, and left out here. They are not left out of how often intervals hold.
     """
-    there = errors < RUN_OFF * np.nanmedian(errors, axis=0)  # also where there is none
+    # also where there is none
+    there = errors < RUN_OFF * np.nanmedian(errors, axis=0)
     values, errors = np.where(there, values, np.nan), np.where(there, errors, np.nan)
     mean, error = np.nanmean(values, axis=0), np.nanmean(errors, axis=0)
     spread = np.nanstd(values, axis=0, ddof=1)

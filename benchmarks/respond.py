@@ -78,7 +78,9 @@ def bench_respond(k: int) -> None:
             "words": words_alone(N),
             "hand": by_hand(x, k, p),
             "fast": lambda: local.draw_all(design, x, fast=True),
-            "fast, 2 threads": lambda: local.draw_all(design, x, fast=True, threads=2),
+            "fast, 2 threads": lambda: local.draw_all(
+                design, x, fast=True, threads=2
+            ),
             "numpy": lambda: local.draw_all(design, x, fast=False),
             "numpy, 2 threads": lambda: local.draw_all(
                 design, x, fast=False, threads=2
@@ -93,7 +95,11 @@ def bench_respond(k: int) -> None:
         ("fast ÷ by hand", times["hand"] / times["fast"], 5),
         ("NumPy ÷ by hand", times["hand"] / times["numpy"], 1.2),
         ("fast, two threads ÷ one", times["fast"] / times["fast, 2 threads"], 1.6),
-        ("NumPy, two threads ÷ one", times["numpy"] / times["numpy, 2 threads"], None),
+        (
+            "NumPy, two threads ÷ one",
+            times["numpy"] / times["numpy, 2 threads"],
+            None,
+        ),
         (
             "a loop that shares nothing, two threads ÷ one",
             2 * times["loop"] / times["two loops"],
@@ -106,7 +112,8 @@ def bench_respond(k: int) -> None:
         if "loop" not in name
     )
     table(
-        f"respond, k_ary({k}, ε = 1), {x.dtype}, n = {N:,}  [M/s here: {speeds}]", rows
+        f"respond, k_ary({k}, ε = 1), {x.dtype}, n = {N:,}  [M/s here: {speeds}]",
+        rows,
     )
 
 

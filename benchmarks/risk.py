@@ -56,7 +56,9 @@ def main() -> None:
     import warnings
 
     warnings.simplefilter("ignore", dn.errors.ImplausibleResponses)
-    print("| k | ε | " + " | ".join(NAMES) + " | chosen design | simulated | off by |")
+    print(
+        "| k | ε | " + " | ".join(NAMES) + " | chosen design | simulated | off by |"
+    )
     print("|" + "---|" * (len(NAMES) + 5))
     worst = 0.0
     beaten = []

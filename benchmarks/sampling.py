@@ -76,7 +76,9 @@ class Population:
 
     def totals(self, of: Ints) -> dict[int, float]:
         """Return how many people each group has."""
-        return {int(each): float(count) for each, count in Counter(of.tolist()).items()}
+        return {
+            int(each): float(count) for each, count in Counter(of.tolist()).items()
+        }
 
 
 def responded(
@@ -86,11 +88,18 @@ def responded(
     below = np.cumsum(design.channel.floats(), axis=0)[:, category]
     return dn.Responses(
         design,
-        {"response": (rng.random(len(category)) > below).sum(axis=0).astype(np.uint8)},
+        {
+            "response": (rng.random(len(category)) > below)
+            .sum(axis=0)
+            .astype(np.uint8)
+        },
     )
 
 
-FORCED, CARDS = dn.forced_response("2/3", "1/6", "1/6"), dn.kuk("4/5", "1/5", draws=2)
+FORCED, CARDS = (
+    dn.forced_response("2/3", "1/6", "1/6"),
+    dn.kuk("4/5", "1/5", draws=2),
+)
 THREE = dn.k_ary(3, epsilon=2)
 STAGES = dn.ladder([dn.warner(p="2/3"), dn.warner(p="5/6")])
 ITEMS = dn.drawn_items({"carries": FORCED, "other": FORCED})
@@ -98,7 +107,9 @@ ITEMS = dn.drawn_items({"carries": FORCED, "other": FORCED})
 Asking = Callable[[Ints, np.random.Generator], tuple[Any, dict[str, Any]]]
 
 
-def asked_once(category: Ints, rng: np.random.Generator) -> tuple[Any, dict[str, Any]]:
+def asked_once(
+    category: Ints, rng: np.random.Generator
+) -> tuple[Any, dict[str, Any]]:
     """Ask everybody with forced responses."""
     return responded(FORCED, (category == 0).astype(np.int64), rng), {}
 
@@ -114,7 +125,10 @@ def asked_with_devices(
     category: Ints, rng: np.random.Generator
 ) -> tuple[Any, dict[str, Any]]:
     """Ask half of the people with forced responses and half with Kuk's cards."""
-    carries, cards = (category == 0).astype(np.int64), rng.random(len(category)) < 0.5
+    carries, cards = (
+        (category == 0).astype(np.int64),
+        rng.random(len(category)) < 0.5,
+    )
     sent = [
         dn.Responses(design, responded(design, carries, rng).columns, missing)
         for design, missing in ((FORCED, cards), (CARDS, ~cards))
@@ -213,7 +227,10 @@ def estimates(
             estimate(plain, denominator=everybody.beds[rows]),
             float(carries.sum() / everybody.beds.sum()),
         ),
-        "domain": (estimate(plain, domain=young[rows]), float(carries[young].mean())),
+        "domain": (
+            estimate(plain, domain=young[rows]),
+            float(carries[young].mean()),
+        ),
         "post-stratified": (estimate(post), share),
         "raked": (estimate(plain.rake({"sex": sex, "age": age}, raked)), share),
         **{
@@ -251,14 +268,17 @@ def few_clusters(samples: int = SAMPLES) -> None:
                 for _ in range(samples):
                     shares = rng.beta(share * spread, (1 - share) * spread, clusters)
                     sent = responded(
-                        design, (rng.random(len(of)) < shares[of]).astype(np.int64), rng
+                        design,
+                        (rng.random(len(of)) < shares[of]).astype(np.int64),
+                        rng,
                     )
                     weights = rng.choice([1.0, 2.0, 4.0], clusters)[of]
                     found = dn.estimate(
                         sent, sampling=dn.Sampling(weights, clusters=of)
                     )
                     ends = [
-                        found.interval("yes", method=each) for each in (None, "normal")
+                        found.interval("yes", method=each)
+                        for each in (None, "normal")
                     ]
                     held.append([low <= share <= high for low, high in ends])
                 rates = np.mean(held, axis=0)
@@ -330,7 +350,9 @@ def comparisons(samples: int = SAMPLES) -> None:
         )
         of, spread = np.repeat(np.arange(clusters), 20), (1 - _ALIKE) / _ALIKE
         for _ in range(samples):
-            sample = dn.Sampling(rng.choice([1.0, 2.0, 4.0], clusters)[of], clusters=of)
+            sample = dn.Sampling(
+                rng.choice([1.0, 2.0, 4.0], clusters)[of], clusters=of
+            )
             shares = [
                 rng.beta(share * spread, (1 - share) * spread, clusters)[of]
                 for share in (0.2, 0.4)
@@ -404,7 +426,9 @@ def records(samples: int = SAMPLES) -> None:
             weights, texts = rng.choice([1.0, 2.0, 4.0], 30)[of], names
             if design.asks == "key-value":
                 shares = rng.beta(
-                    np.array(SHARES) * spread, (1 - np.array(SHARES)) * spread, (30, 3)
+                    np.array(SHARES) * spread,
+                    (1 - np.array(SHARES)) * spread,
+                    (30, 3),
                 )[of]
                 level = np.clip(
                     rng.normal(mean, 0.3, 30)[of, None]
@@ -427,9 +451,8 @@ def records(samples: int = SAMPLES) -> None:
                     .sum(axis=1)
                     .clip(0, 3)
                 )
-                heavy = (
-                    rng.binomial(2, rng.beta(6.5, 3.5, 30)[of]) / 2
-                )  # of weights with a mean of 0.65
+                # of weights with a mean of 0.65
+                heavy = rng.binomial(2, rng.beta(6.5, 3.5, 30)[of]) / 2
                 sent = [
                     {names[at]: each}
                     for at, each in zip(own, heavy.tolist(), strict=True)
@@ -466,7 +489,8 @@ def records(samples: int = SAMPLES) -> None:
         for what, each in zip(("share", "mean"), rates.swapaxes(0, 1), strict=False):
             cells = ", ".join(f"{one:.1%} ({two:.1%})" for one, two in each.T)
             print(
-                f"{title}, {what} at {', '.join(map(str, SHARES))}: {cells}", flush=True
+                f"{title}, {what} at {', '.join(map(str, SHARES))}: {cells}",
+                flush=True,
             )
 
 

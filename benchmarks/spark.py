@@ -61,11 +61,15 @@ def speed(session: SparkSession, folder: Path, n: int) -> bool:
 
         return again
 
-    drawn = partial(engine.respond_all, design, answers, "answer", out=out, codes=True)
+    drawn = partial(
+        engine.respond_all, design, answers, "answer", out=out, codes=True
+    )
     times = race(
         {
             "nothing": erased(
-                lambda: answers.mapInArrow(nothing, answers.schema).write.parquet(out)
+                lambda: answers.mapInArrow(nothing, answers.schema).write.parquet(
+                    out
+                )
             ),
             "in order": erased(partial(drawn, keep_order=True)),
             "respond": erased(drawn),
@@ -139,7 +143,9 @@ def twice(session: SparkSession, folder: Path, n: int) -> int:
     print(
         f"  answers with two responses among all files: {several}; with none: {missing}"
     )
-    print(f"  answers whose response differs when the lineage is read again: {changed}")
+    print(
+        f"  answers whose response differs when the lineage is read again: {changed}"
+    )
     return several + missing + changed + (killed != PARTITIONS)
 
 

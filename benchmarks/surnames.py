@@ -115,7 +115,9 @@ def climb(
     """Respond at the first stage, raise the same responses stage by stage, and estimate at each."""
     truth, bloom = Counter(texts), stages[0].bloom
     encoded = engine.encode(
-        bloom, texts, engine.draw_cohorts(bloom, len(texts), source=Repeated("cohorts"))
+        bloom,
+        texts,
+        engine.draw_cohorts(bloom, len(texts), source=Repeated("cohorts")),
     )
     source, hashed = Repeated(title), Candidates(bloom, names)
     good, responses = True, engine.respond(stages[0], encoded, source=source)
@@ -127,7 +129,9 @@ def climb(
         found = estimate_strings(
             engine.tally(stage, encoded.cohorts, responses), hashed, fdr=FDR
         )
-        good &= judge(f"{title}, stage {number + 1}", stage, found, truth, len(texts))
+        good &= judge(
+            f"{title}, stage {number + 1}", stage, found, truth, len(texts)
+        )
     return good
 
 
@@ -140,7 +144,9 @@ def noisy(
 ) -> None:
     """RAPPOR as it was: samples of permanent bits, with estimates after some of them."""
     encoded = engine.encode(
-        bloom, texts, engine.draw_cohorts(bloom, len(texts), source=Repeated("cohorts"))
+        bloom,
+        texts,
+        engine.draw_cohorts(bloom, len(texts), source=Repeated("cohorts")),
     )
     source, hashed = Repeated("noisy"), Candidates(bloom, names)
     kept = engine.permanent(sampling, bloom, encoded, source=source)
@@ -148,7 +154,9 @@ def noisy(
     truth = Counter(texts)
     for number in range(1, samples + 1):
         ones, sizes = engine.count_ones(
-            bloom, encoded.cohorts, engine.sample(sampling, bloom, kept, source=source)
+            bloom,
+            encoded.cohorts,
+            engine.sample(sampling, bloom, kept, source=source),
         )
         total = total + ones
         if number in (1, 2, 4, samples):

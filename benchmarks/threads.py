@@ -54,7 +54,8 @@ def gains(threads: int) -> list[Gain]:
         times = race(calls, rounds=7)
     loop = threads * times["loop"] / times["loops"]
     return [
-        Gain(k, threads, times[f"{k} 1"] / times[f"{k} {threads}"], loop) for k in SIZES
+        Gain(k, threads, times[f"{k} 1"] / times[f"{k} {threads}"], loop)
+        for k in SIZES
     ]
 
 

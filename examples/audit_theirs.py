@@ -13,9 +13,8 @@ import random
 import deniable as dn
 
 chance = random.SystemRandom()
-CONFIDENCE = (
-    1 - 1e-9
-)  # whoever audits at every build does not want to be called out for nothing
+# whoever audits at every build does not want to be called out for nothing
+CONFIDENCE = 1 - 1e-9
 DRINKS = ("water", "tea", "coffee", "milk", "wine", "beer", "gin", "rum")
 
 

@@ -34,8 +34,13 @@ def main() -> None:
         ledger, market = stall(Path(place), "mine", "yes")
         market.consent("smokes", "Anna", up_to=2, purpose="a study of smoking")
         market.consent("smokes", "*", up_to=1)  # anybody else, less finely
-        anna, bert = market.sell("smokes", "Anna", 1), market.sell("smokes", "Bert", 1)
-        print(f"Anna and Bert hold the same response: {anna.response == bert.response}")
+        anna, bert = (
+            market.sell("smokes", "Anna", 1),
+            market.sell("smokes", "Bert", 1),
+        )
+        print(
+            f"Anna and Bert hold the same response: {anna.response == bert.response}"
+        )
         upgrade = market.sell("smokes", "Anna", 2)
         print(
             f"Anna's upgrade costs {upgrade.price} EUR, the difference; spent so far: ε = {ledger.status().epsilon}"
@@ -61,7 +66,9 @@ def main() -> None:
             bought.append(market.sell("smokes", "an institute", 1).response)
             ledger.close()
         found = dn.estimate(dn.tally(STAGES.designs[1], bought))
-        print(f"{sellers} responses for {3 * sellers} EUR: {dn.report.sentence(found)}")
+        print(
+            f"{sellers} responses for {3 * sellers} EUR: {dn.report.sentence(found)}"
+        )
 
 
 if __name__ == "__main__":

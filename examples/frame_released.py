@@ -41,10 +41,8 @@ def main() -> None:
 
     started = time.perf_counter()
     released = pd.DataFrame({"region": truth["region"]})
-    for name, design in (
-        ("smokes", smokes),
-        ("sleeps", sleeps),
-    ):  # once: a second draw would reveal as much again
+    # once: a second draw would reveal as much again
+    for name, design in (("smokes", smokes), ("sleeps", sleeps)):
         labels = list(dn.respond_all(design, truth[name]))
         released[name] = pd.Categorical(labels, categories=design.symbols)
     print(
@@ -61,7 +59,9 @@ def main() -> None:
     )
     print(table)
     print(table.odds_ratio().summary())
-    by_region = dn.estimate(dn.tally(smokes, released["smokes"], by=released["region"]))
+    by_region = dn.estimate(
+        dn.tally(smokes, released["smokes"], by=released["region"])
+    )
     print(by_region.pairwise().summary())
     print(f"tabulated in {time.perf_counter() - started:.1f} s")
     assert table.odds_ratio().interval("odds ratio").low > 1, (

@@ -46,10 +46,13 @@ def main() -> None:
     for answer, sent in list(zip(answers, first, strict=True))[::3]:
         parts = settle(coarse, answer, sent)  # stays with the person
         raised = [
-            (part.item, dn.upgrade(step, part.response, part.answer)) for part in parts
+            (part.item, dn.upgrade(step, part.response, part.answer))
+            for part in parts
         ]
         second.append(released(fine, raised))
-    print(f"{len(second):,} of them at ε = {fine.epsilon:.2f}, both responses together")
+    print(
+        f"{len(second):,} of them at ε = {fine.epsilon:.2f}, both responses together"
+    )
     found = dn.estimate(dn.tally(fine, second))
     print(found.summary())
     stars = found.about("mean").params

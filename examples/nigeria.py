@@ -45,7 +45,9 @@ def main() -> None:
         return
     rows = pd.read_csv(path)
     rows = rows.rename(
-        columns=lambda name: name.removeprefix("cov.").replace("asset.index", "asset")
+        columns=lambda name: name.removeprefix("cov.").replace(
+            "asset.index", "asset"
+        )
     )
     rows["contact"] = rows["rr.q1"]
     rows["decades"] = rows["age"] / 10
@@ -57,7 +59,9 @@ def main() -> None:
     assert abs(found.params["yes"] - SHARE) < 5e-6
     assert abs(found.bse["yes"] - ERROR) < 5e-6
 
-    formula = "contact ~ asset + married + decades + I(decades**2) + education + female"
+    formula = (
+        "contact ~ asset + married + decades + I(decades**2) + education + female"
+    )
     logit = dn.regress(formula, rows, design=design)
     print(logit.summary())
     outer = logit.with_errors("outer").bse

@@ -12,9 +12,8 @@ import numpy as np
 
 import deniable as dn
 
-KNOWN = [
-    f"site{number}.example" for number in range(500)
-]  # candidates; nobody has most of them
+# candidates; nobody has most of them
+KNOWN = [f"site{number}.example" for number in range(500)]
 
 
 def main() -> None:

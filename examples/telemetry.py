@@ -41,9 +41,8 @@ def main() -> None:
 
     rng = np.random.default_rng(17)
     sent = [body for _ in range(4) for body in gateway(design, devices // 4, 5, rng)]
-    total = sum(
-        dn.Tally.from_json(body, design) for body in sent
-    )  # in any order, anywhere
+    # in any order, anywhere
+    total = sum(dn.Tally.from_json(body, design) for body in sent)
     print(f"{total.respondents:,} responses in {len(sent)} batches")
 
     found = dn.estimate(total)

@@ -77,5 +77,7 @@ def document(lock: bytes, name: str) -> dict[str, Any]:
 if __name__ == "__main__":
     path = Path(sys.argv[1])
     print(
-        json.dumps(document(path.read_bytes(), path.name), indent=1, ensure_ascii=False)
+        json.dumps(
+            document(path.read_bytes(), path.name), indent=1, ensure_ascii=False
+        )
     )

@@ -246,7 +246,8 @@ def _cell(text: str) -> str:
 
 def _paragraphs(text: str | None) -> str:
     return "\n\n".join(
-        " ".join(each.split()) for each in (text or "").replace("\b", "").split("\n\n")
+        " ".join(each.split())
+        for each in (text or "").replace("\b", "").split("\n\n")
     ).replace("<", "&lt;")
 
 
@@ -300,7 +301,9 @@ def bibliography() -> str:
 
 def _plain(text: str) -> str:
     """BibTeX without its braces."""
-    return text.replace("{", "").replace("}", "").replace("--", "–").replace("\\&", "&")
+    return (
+        text.replace("{", "").replace("}", "").replace("--", "–").replace("\\&", "&")
+    )
 
 
 def paper(name: str) -> str:
@@ -415,12 +418,16 @@ def linked(markdown: str, place: str) -> str:
     if place == "theory/references.md" or place in notebooks():
         return markdown
     for page, path in notebooks().items() if place == "examples/index.md" else ():
-        markdown = markdown.replace(f"]({path.name})", f"]({posixpath.basename(page)})")
+        markdown = markdown.replace(
+            f"]({path.name})", f"]({posixpath.basename(page)})"
+        )
     if place == "reference/index.md":
         markdown += _rooms_and_commands()
     if place == "guides/reproduce.md" and REPORT.exists():
         markdown = markdown.replace(
-            "\n\n", "\n\n**[The whole report, with its figures](report.html)**\n\n", 1
+            "\n\n",
+            "\n\n**[The whole report, with its figures](report.html)**\n\n",
+            1,
         )
     markdown = markdown.replace("references.bib)", "references.md)")
     parts = re.split(
@@ -480,7 +487,9 @@ def on_files(files: Any, config: Any) -> Any:
     if REPORT.exists():
         files.append(
             File.generated(
-                config, "guides/report.html", content=REPORT.read_text(encoding="utf-8")
+                config,
+                "guides/report.html",
+                content=REPORT.read_text(encoding="utf-8"),
             )
         )
     return files

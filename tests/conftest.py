@@ -53,9 +53,8 @@ def spark() -> Iterator[SparkSession]:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Put all tests on Spark into one group, which one process runs: starting a cluster takes longer than a test."""
     for item in items:
-        asked = getattr(
-            getattr(item, "callspec", None), "params", {}
-        ).values()  # for a fixture that asks for another
+        # for a fixture that asks for another
+        asked = getattr(getattr(item, "callspec", None), "params", {}).values()
         if "spark" in (
             *getattr(item, "fixturenames", ()),
             *(each for each in asked if isinstance(each, str)),

@@ -26,16 +26,17 @@ def _read_exports(file: str) -> dict[str, str]:
     loader = __spec__.loader
     folder = __file__.removesuffix("__init__.py")
     exports: dict[str, str] = {}
-    for line in (
-        loader.get_data(folder + file).decode().splitlines()
-    ):  # also of a package in an archive
+    # also of a package in an archive
+    for line in loader.get_data(folder + file).decode().splitlines():
         match line.split():
             case ["from", module, "import", "*", *_]:
                 exports |= _read_exports(
                     module.removeprefix("deniable.").replace(".", "/") + ".py"
                 )
             case ["from", module, "import", name, "as", _]:
-                exports[name] = f"{module}.{name}" if module == "deniable" else module
+                exports[name] = (
+                    f"{module}.{name}" if module == "deniable" else module
+                )
     return exports
 
 

@@ -205,6 +205,8 @@ def verify(token: bytes, signature: int, key: Key) -> bool:
     encoded = pow(signature, EXPONENT, key.modulus)
     seed = (encoded >> 8).to_bytes(key.size, "big")[-_HASH_SIZE:]
     size = (key.modulus.bit_length() + 6) // 8 - _HASH_SIZE - 1
-    block = (encoded >> 8 * (_HASH_SIZE + 1)) ^ int.from_bytes(_mask(seed, size), "big")
+    block = (encoded >> 8 * (_HASH_SIZE + 1)) ^ int.from_bytes(
+        _mask(seed, size), "big"
+    )
     salt = (block & (1 << 8 * _SALT) - 1).to_bytes(_SALT, "big")
     return encoded == encode(token, key, salt)

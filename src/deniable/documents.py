@@ -75,7 +75,9 @@ class HashedDocument(Document):
     @cached_property
     def hash(self) -> str:
         """The content hash, by which others name it."""
-        return digest({"schema": f"deniable/{self.SCHEMA}/{VERSION}", **self.to_body()})
+        return digest(
+            {"schema": f"deniable/{self.SCHEMA}/{VERSION}", **self.to_body()}
+        )
 
     @classmethod
     def _read(cls, body: dict[str, Any]) -> Self:
@@ -114,7 +116,11 @@ class Response(Document):
 def digest(body: Mapping[str, Any]) -> str:
     """Return the content hash: SHA-256 of the canonical JSON (sorted keys, no spaces, UTF-8)."""
     canonical = json.dumps(
-        body, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
+        body,
+        sort_keys=True,
+        separators=(",", ":"),
+        ensure_ascii=False,
+        allow_nan=False,
     )
     return "sha256:" + hashlib.sha256(canonical.encode()).hexdigest()
 
@@ -186,7 +192,11 @@ def integer_field(body: Mapping[str, Any], name: str) -> int:
         UnreadableFile: anything else.
     """
     value = field(body, name, int, str)
-    if not str(value).isascii() or not str(value).isdecimal() or len(str(value)) > 4000:
+    if (
+        not str(value).isascii()
+        or not str(value).isdecimal()
+        or len(str(value)) > 4000
+    ):
         raise UnreadableFile(
             f"the field {name!r} is not a whole number; expected digits only."
         )
@@ -199,7 +209,9 @@ def _parse_json(kind: str, text: str | bytes) -> dict[str, Any]:
             f"this is {kind_of(text)}; expected the text of a {kind}, as to_json() wrote it."
         )
     name = (
-        text[:200].decode(errors="replace") if isinstance(text, bytes) else text[:200]
+        text[:200].decode(errors="replace")
+        if isinstance(text, bytes)
+        else text[:200]
     )
     if name and not set(name) & set("{}[]\n"):
         raise UnreadableFile(

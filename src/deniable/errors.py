@@ -75,9 +75,13 @@ def nearest(word: str, known: Sequence[str]) -> str:
     from difflib import get_close_matches  # which nobody needs who makes no mistake
 
     folded = {each.casefold(): each for each in reversed(known)}
-    close = [folded[each] for each in get_close_matches(word.casefold(), list(folded))]
+    close = [
+        folded[each] for each in get_close_matches(word.casefold(), list(folded))
+    ]
     return (
-        f"Did you mean {' or '.join(quoted(each) for each in close)}?" if close else ""
+        f"Did you mean {' or '.join(quoted(each) for each in close)}?"
+        if close
+        else ""
     )
 
 
@@ -137,11 +141,15 @@ def require(
         InvalidRequest: it does not fit.
     """
     if not fits:
-        raise InvalidRequest(f"{name} is {kind_of(given)}; expected {expected}.", hint)
+        raise InvalidRequest(
+            f"{name} is {kind_of(given)}; expected {expected}.", hint
+        )
 
 
 def require_options(
-    *, truths: dict[str, object] | None = None, texts: dict[str, object] | None = None
+    *,
+    truths: dict[str, object] | None = None,
+    texts: dict[str, object] | None = None,
 ) -> None:
     """Refuse options that are no truth value, or no text; None stands for what was not given.
 
@@ -155,7 +163,9 @@ def require_options(
             or isinstance(value, bool)
             or type(value).__name__ in ("bool", "bool_")
         ):
-            raise InvalidRequest(f"{name} is {quoted(value)}; expected True or False.")
+            raise InvalidRequest(
+                f"{name} is {quoted(value)}; expected True or False."
+            )
     for name, value in (texts or {}).items():
         require(value is None or isinstance(value, str), value, name, "text")
 

@@ -42,9 +42,8 @@ def rational(number: Rational, *, name: str = "number") -> Fraction:
     try:
         if isinstance(number, bool):
             raise TypeError
-        if isinstance(
-            number, numbers.Rational
-        ):  # an array's integer is taken out of its 64 bits
+        # an array's integer is taken out of its 64 bits
+        if isinstance(number, numbers.Rational):
             return Fraction(int(number.numerator), int(number.denominator))
         return (
             _parse_rational(str(number))
@@ -84,7 +83,9 @@ def probabilities(**numbers: Rational) -> tuple[Fraction, ...]:
 def is_whole(number: object, low: int, high: int) -> bool:
     """Whether something is an integer from `low` to `high`, and no boolean."""
     return (
-        type(number) is not bool and isinstance(number, int) and low <= number <= high
+        type(number) is not bool
+        and isinstance(number, int)
+        and low <= number <= high
     )
 
 
@@ -202,7 +203,9 @@ def float_above(value: Fraction) -> float:
         nearest = float(value)
     except OverflowError:
         return math.inf if value > 0 else -sys.float_info.max
-    return nearest if Fraction(nearest) >= value else math.nextafter(nearest, math.inf)
+    return (
+        nearest if Fraction(nearest) >= value else math.nextafter(nearest, math.inf)
+    )
 
 
 def ratio(numerator: int | Fraction, denominator: int | Fraction) -> Ratio:

@@ -9,7 +9,15 @@ from __future__ import annotations
 import sys
 from types import FrameType
 
-_STANDARD = ("numpy", "scipy", "cryptography", "pyarrow", "matplotlib", "typer", "rich")
+_STANDARD = (
+    "numpy",
+    "scipy",
+    "cryptography",
+    "pyarrow",
+    "matplotlib",
+    "typer",
+    "rich",
+)
 EXTRAS = {
     "analysis": ("formulaic", "pandas"),
     "collect": ("uvicorn", "starlette", "msgspec", "jinja2", "prometheus_client"),

@@ -80,7 +80,9 @@ def _verify_alone(message: bytes, signature: bytes, public: bytes) -> bool:
         return False
     x, y, z, t = key
     challenge = (
-        int.from_bytes(hashlib.sha512(commitment + public + message).digest(), "little")
+        int.from_bytes(
+            hashlib.sha512(commitment + public + message).digest(), "little"
+        )
         % _ORDER
     )
     difference = _add(

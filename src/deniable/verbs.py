@@ -10,7 +10,15 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any, NoReturn, ParamSpec, Protocol, TypeVar, overload
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    NoReturn,
+    ParamSpec,
+    Protocol,
+    TypeVar,
+    overload,
+)
 
 from deniable.chance import SYSTEM
 from deniable.errors import InvalidRequest, require, require_options
@@ -158,7 +166,11 @@ def respond_all(
     **options: Any,
 ) -> R: ...
 def respond_all(  # type: ignore[misc]  # it takes all that a type of question takes
-    design: object, answers: object, *, engine: Engine | None = None, **options: object
+    design: object,
+    answers: object,
+    *,
+    engine: Engine | None = None,
+    **options: object,
 ) -> object:
     """Draw a response to each of many true answers: the same draw as `respond`, at the speed of arrays.
 
@@ -543,7 +555,9 @@ def _count_weighted(
     if isinstance(responses, Responses):
         responses.check(design)
         return tally_weighted(responses, weights)
-    return tally_weighted(_checked(_read_rows, (design, responses), options), weights)
+    return tally_weighted(
+        _checked(_read_rows, (design, responses), options), weights
+    )
 
 
 def _read_rows(

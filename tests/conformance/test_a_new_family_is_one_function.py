@@ -35,7 +35,9 @@ LINE = "from deniable.designs.many_answers import toy as toy\n"
 def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the package in which one function and one line were added."""
     source = tmp_path_factory.mktemp("toy") / "src"
-    shutil.copytree(ROOT / "src", source, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(
+        ROOT / "src", source, ignore=shutil.ignore_patterns("__pycache__")
+    )
     designs = source / "deniable" / "designs"
     text = (designs / "many_answers.py").read_text(encoding="utf-8")
     (designs / "many_answers.py").write_text(text + FUNCTION, encoding="utf-8")

@@ -59,7 +59,9 @@ def test_what_it_reveals_is_what_brute_force_finds(design: Design) -> None:
     assert rows[response][likely] / rows[response][unlikely] == channel.parity
     for gamma in (Fraction(1), Fraction(3, 2), Fraction(100)):
         assert channel.delta(gamma) == brute.delta(rows, gamma)
-    for symbol, category in product(range(channel.responses), range(channel.answers)):
+    for symbol, category in product(
+        range(channel.responses), range(channel.answers)
+    ):
         assert channel.bayes_factors(symbol, category) == brute.bayes_factors(
             rows, symbol, category
         )
@@ -87,7 +89,11 @@ def test_draws_are_exact_one_by_one_and_in_bulk(design: Design) -> None:
 @every
 def test_it_travels(design: Design) -> None:
     again = Design.from_json(design.to_json())
-    assert (again, again.hash, again.channel) == (design, design.hash, design.channel)
+    assert (again, again.hash, again.channel) == (
+        design,
+        design.hash,
+        design.channel,
+    )
     assert design.channel.to_body()["high"] == str(design.channel.high)  # type: ignore[attr-defined]
     response = dn.respond(design, "b")
     assert dn.Response.from_json(response.to_json()) == response
@@ -188,7 +194,9 @@ def test_intervals_hold_the_shares_that_explain_the_counts(design: Design) -> No
             found.conf_int(method=method).values(), people, strict=True
         ):
             assert ends[0] - 1e-5 <= number / sum(people) <= ends[1] + 1e-5
-    np.testing.assert_allclose(found.errors**2, np.diag(found.cov_params()), rtol=1e-6)
+    np.testing.assert_allclose(
+        found.errors**2, np.diag(found.cov_params()), rtol=1e-6
+    )
     assert str(found.summary())
 
 
@@ -237,7 +245,9 @@ def test_it_is_audited(design: Design) -> None:
 
 @every
 def test_it_is_simulated_and_told(design: Design) -> None:
-    people = {name: 40 + 10 * number for number, name in enumerate(design.categories)}
+    people = {
+        name: 40 + 10 * number for number, name in enumerate(design.categories)
+    }
     drawn = tallies(design, people, 4_000, draws=np.random.default_rng(5))
     mean = np.array(table(design.channel), float) @ np.array(list(people.values()))
     assert np.abs(drawn.mean(axis=0) - mean).max() < 6 * math.sqrt(

@@ -54,7 +54,8 @@ def sent() -> Any:
 def test_it_is_in_the_list_only_while_a_test_asks_for_it() -> None:
     assert bearings.ASKS in FOLDERS
     assert not any(
-        "bearings" in path.read_text(encoding="utf-8") for path in SOURCE.rglob("*.py")
+        "bearings" in path.read_text(encoding="utf-8")
+        for path in SOURCE.rglob("*.py")
     )
 
 
@@ -164,7 +165,9 @@ def test_its_plan_and_its_audit() -> None:
     assert dn.plan.sample_size(DESIGN, margin=0.1) == dn.plan.sample_size(
         DESIGN.device, margin=0.1
     )
-    assert dn.audit(DESIGN, draws=2_000, checks=["worst event"]).verdict == "consistent"
+    assert (
+        dn.audit(DESIGN, draws=2_000, checks=["worst event"]).verdict == "consistent"
+    )
 
 
 def test_its_survey_file(tmp_path: Path) -> None:
@@ -192,7 +195,9 @@ def test_its_page_and_its_collector_over_http(tmp_path: Path) -> None:
         assert all(f">{point}<" in page for point in POINTS)
         for number in range(24):
             with dn.Client(
-                entry.link(base).text, tmp_path / f"{number}.db", source=Seeded(number)
+                entry.link(base).text,
+                tmp_path / f"{number}.db",
+                source=Seeded(number),
             ) as client:
                 client.answer("way", POINTS[number % 4])
                 [waiting] = client.waiting()

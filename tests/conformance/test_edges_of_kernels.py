@@ -38,7 +38,9 @@ from tests.conformance.test_same_bytes_same_responses import (
 from tests.support.hands import Counted
 from tests.support.seeded import Seeded
 from tests.support.thresholds import Edge, edges, open_bits
-from tests.unit.engines.local.test_keyvalue_engine import designs as key_value_designs
+from tests.unit.engines.local.test_keyvalue_engine import (
+    designs as key_value_designs,
+)
 from tests.unit.engines.local.test_keyvalue_engine import numbers as symbols
 
 FEW = 3
@@ -104,7 +106,9 @@ def test_relaxations(name: str, down: bool) -> None:
     step = rung.step
 
     def draw(given: tuple[int, int], source: Source) -> int:
-        return step.degrade(given[0], source) if down else step.upgrade(*given, source)
+        return (
+            step.degrade(given[0], source) if down else step.upgrade(*given, source)
+        )
 
     def found() -> Iterator[Edge]:
         for given in pairs(rung, down=down):
@@ -140,7 +144,11 @@ def pairs(rung: Relaxation, *, down: bool) -> list[tuple[int, int]]:
 
 @pytest.mark.parametrize(
     "name",
-    ["two words for a fresh one", "a code without room for a mark", "a short divisor"],
+    [
+        "two words for a fresh one",
+        "a code without room for a mark",
+        "a short divisor",
+    ],
 )
 def test_these_codes_are_not_raised_in_one_pass(name: str) -> None:
     """They are there for the decision who keeps; raised in one pass they would not come to it."""

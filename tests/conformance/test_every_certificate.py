@@ -89,7 +89,9 @@ def test_the_checker_shares_nothing_with_the_package() -> None:
         if isinstance(node, ast.Import)
         for alias in node.names
     }
-    names |= {str(node.module) for node in imports if isinstance(node, ast.ImportFrom)}
+    names |= {
+        str(node.module) for node in imports if isinstance(node, ast.ImportFrom)
+    }
     assert names == {
         "collections.abc",
         "hashlib",
@@ -120,10 +122,18 @@ def test_it_runs_alone(tmp_path: Path) -> None:
     def run(*files: str) -> Any:
         command = [sys.executable, "-I", "-S", str(alone), *files]
         return subprocess.run(
-            command, cwd=tmp_path, env={}, capture_output=True, text=True, check=False
+            command,
+            cwd=tmp_path,
+            env={},
+            capture_output=True,
+            text=True,
+            check=False,
         )
 
-    assert (run("good.json").returncode, run("good.json", "bad.json").returncode) == (
+    assert (
+        run("good.json").returncode,
+        run("good.json", "bad.json").returncode,
+    ) == (
         0,
         1,
     )
@@ -154,9 +164,9 @@ def another_witness(found: Any, path: Any) -> bool:
             part = next(each for each in part["questions"] if each["name"] == name)
             part = part.get("design", part.get("ladder"))
         elif "factors" in part:
-            part = next(each for each in part["factors"] if each["attribute"] == name)[
-                "design"
-            ]
+            part = next(
+                each for each in part["factors"] if each["attribute"] == name
+            )["design"]
     part = part.get("ends", part.get("choice", part))
     body = part["scheme"]["symbol"] if "scheme" in part else part.get("channel")
     if claims.get("rule") == "padded":
@@ -169,7 +179,8 @@ def another_witness(found: Any, path: Any) -> bool:
         return False
     channel = channels.from_body(body)
     response, likely, unlikely = (
-        int(claims["witness"][each], 0) for each in ("response", "likely", "unlikely")
+        int(claims["witness"][each], 0)
+        for each in ("response", "likely", "unlikely")
     )
     ratio = exact.ratio(
         channel.probability(response, given=likely),

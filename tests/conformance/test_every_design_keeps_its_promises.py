@@ -45,7 +45,10 @@ def test_the_labels_fit_the_channel(design: Design) -> None:
         >= 2
     )
     assert (
-        len(design.symbols) == len(set(design.symbols)) == design.channel.responses >= 2
+        len(design.symbols)
+        == len(set(design.symbols))
+        == design.channel.responses
+        >= 2
     )
     for number, category in enumerate(design.categories):
         assert design.category_number(category) == number
@@ -98,12 +101,12 @@ def test_extremes_are_those_of_the_row(design: Design) -> None:
 
 
 @private
-def test_epsilon_is_the_smallest_float_not_below_the_logarithm(design: Design) -> None:
+def test_epsilon_is_the_smallest_float_not_below_the_logarithm(
+    design: Design,
+) -> None:
     assert isinstance(design.parity, Fraction)
     with localcontext() as context:
-        context.prec = (
-            200  # comparisons of decimals are exact; this is for what is written here
-        )
+        context.prec = 200  # comparisons of decimals are exact; this is for what is written here
         truth = brute.log(design.parity)
         assert Decimal(design.epsilon) >= truth
         assert Decimal(math.nextafter(design.epsilon, -math.inf)) < truth
@@ -134,7 +137,9 @@ def test_delta_is_the_sum_of_the_positive_excesses(
 
 
 @revealing
-def test_where_a_response_excludes_an_answer_no_epsilon_holds(design: Design) -> None:
+def test_where_a_response_excludes_an_answer_no_epsilon_holds(
+    design: Design,
+) -> None:
     assert design.epsilon == math.inf
     assert design.delta(30) > 0
 
@@ -153,9 +158,8 @@ def test_delta_falls_to_zero_at_the_certified_epsilon_and_not_before(
 @every_design
 def test_delta_is_rounded_up(design: Design) -> None:
     for epsilon in (Fraction(0), Fraction(1, 10), Fraction(1, 2), Fraction(2)):
-        exactly = design.channel.delta(
-            exact.exp_above(epsilon)
-        )  # a smaller δ than at e^ε itself
+        # a smaller δ than at e^ε itself
+        exactly = design.channel.delta(exact.exp_above(epsilon))
         assert Fraction(design.delta(epsilon)) >= exactly
         assert design.delta(epsilon) == pytest.approx(
             float(exactly), rel=1e-12, abs=1e-300

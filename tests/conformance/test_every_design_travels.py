@@ -23,7 +23,11 @@ HASHES = {
 
 @every_design
 def test_json_comes_back_the_same(design: Design) -> None:
-    for text in (design.to_json(), design.to_json(indent=2), design.to_json().encode()):
+    for text in (
+        design.to_json(),
+        design.to_json(indent=2),
+        design.to_json().encode(),
+    ):
         again = Design.from_json(text)
         assert again == design
         assert again.hash == design.hash

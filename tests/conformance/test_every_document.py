@@ -154,7 +154,9 @@ def test_one_content_has_one_text(document: Any) -> None:
     assert written["hash"] == document.hash
     body = documents.unseal(document.SCHEMA, document.to_json())
     with pytest.raises(UnreadableFile, match="not as deniable writes it"):
-        type(document).from_json(documents.seal(document.SCHEMA, {**body, "more": 1}))
+        type(document).from_json(
+            documents.seal(document.SCHEMA, {**body, "more": 1})
+        )
     for name in body:
         less = {key: value for key, value in body.items() if key != name}
         with pytest.raises(dn.DeniableError):
@@ -173,7 +175,9 @@ def test_tallies_that_are_kept_apart_are_read_back() -> None:
     apart = SeparateTallies(
         {TallyKey("p"): numbers, TallyKey("q", "RR"): groups, TallyKey("r"): counted}
     )
-    again = SeparateTallies.from_json(apart.to_json(), [dn.warner(1), numbers.design])
+    again = SeparateTallies.from_json(
+        apart.to_json(), [dn.warner(1), numbers.design]
+    )
     assert (again, hash(again), again.to_json()) == (
         apart,
         hash(apart),
@@ -197,5 +201,9 @@ def test_a_weighted_tally_is_read_back(document: Any) -> None:
         document, [0, 2, 2, None], weights=[0.1, 2**-40, 1e9, 3], codes=True
     )
     again = dn.WeightedTally.from_json(some.to_json(indent=1), document)
-    assert (again, hash(again), again.to_json()) == (some, hash(some), some.to_json())
+    assert (again, hash(again), again.to_json()) == (
+        some,
+        hash(some),
+        some.to_json(),
+    )
     assert some + empty == some

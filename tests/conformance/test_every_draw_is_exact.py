@@ -62,11 +62,13 @@ def test_every_position_once_gives_every_response_its_weight(design: Design) -> 
     channel, number = design.channel, positions(design.channel)
     for answer in range(channel.answers):
         counts = Counter(
-            drawn(channel, answer, each) for each in scripts_of_all_positions(channel)
+            drawn(channel, answer, each)
+            for each in scripts_of_all_positions(channel)
         )
         for response in range(channel.responses):
             assert (
-                counts[response] == channel.probability(response, given=answer) * number
+                counts[response]
+                == channel.probability(response, given=answer) * number
             )
 
 
@@ -126,7 +128,10 @@ def test_factors_draw_in_turn_the_first_one_first(design: Design) -> None:
             apart = [
                 drawn(factor, own, each)
                 for factor, own, each in zip(
-                    channel.factors, channel.split_answer(answer), scripts, strict=True
+                    channel.factors,
+                    channel.split_answer(answer),
+                    scripts,
+                    strict=True,
                 )
             ]
             assert channel.split_response(response) == tuple(apart)
@@ -146,7 +151,8 @@ def test_respond_sends_what_the_channel_draws_and_takes_no_more_bytes(
             response = respond(design, category, source=source)
             assert response.design == design.hash
             assert (
-                response.symbol == design.symbols[drawn(design.channel, answer, words)]
+                response.symbol
+                == design.symbols[drawn(design.channel, answer, words)]
             )
             assert source.used == 8 * sum(
                 words_for(factor.total) for factor in factors(design.channel)

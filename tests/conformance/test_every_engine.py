@@ -16,7 +16,12 @@ from deniable.chance import ScriptedSource
 from deniable.designs import AnyDesign, Design
 from deniable.engines import Engine, Local
 from deniable.engines.files import respond_file, tally_file
-from deniable.errors import DeniableError, Incompatible, InvalidAnswer, InvalidResponse
+from deniable.errors import (
+    DeniableError,
+    Incompatible,
+    InvalidAnswer,
+    InvalidResponse,
+)
 from deniable.tallies.responses import Responses
 from tests.support.seeded import Seeded
 

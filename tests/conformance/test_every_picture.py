@@ -132,9 +132,8 @@ def _kinds(base: type[Any] = Rendered) -> set[type[Any]]:
 def test_every_type_is_tried() -> None:
     tried = {type(made(name)) for name in MADE}
     shown = {kind for kind in _kinds() if kind.__module__.startswith("deniable.")}
-    ours = {
-        kind for kind in shown if not issubclass(kind, Result | Summary)
-    }  # those have a suite of their own
+    # those have a suite of their own
+    ours = {kind for kind in shown if not issubclass(kind, Result | Summary)}
     names = {kind.__qualname__ for kind in ours} - {
         "Rendered",
         "AnyDesign",
@@ -186,9 +185,8 @@ def test_html_is_escaped_whole_and_has_a_caption(thing: Any) -> None:
     assert found.tags.count("caption") == 1
     assert "<script" not in page
     assert page.count("<tr>") > 1
-    assert (
-        "currentColor" in page or "stroke" not in page
-    )  # colours are those of the page around it
+    # colours are those of the page around it
+    assert "currentColor" in page or "stroke" not in page
 
 
 def test_latex_compiles_in_shape(thing: Any) -> None:
@@ -209,7 +207,9 @@ def test_latex_compiles_in_shape(thing: Any) -> None:
 
 
 def test_markdown_keeps_its_columns(thing: Any) -> None:
-    lines = [line for line in thing.to_markdown().splitlines() if line.startswith("|")]
+    lines = [
+        line for line in thing.to_markdown().splitlines() if line.startswith("|")
+    ]
     widths = {len(re.findall(r"(?<!\\)\|", line)) for line in lines}
     assert len(lines) > 2
     assert len(widths) == 1
@@ -228,7 +228,9 @@ def test_csv_has_every_row_and_no_formula(thing: Any) -> None:
 def test_columns_have_names_for_programs_but_for_labels(thing: Any) -> None:
     heads = next(csv.reader(io.StringIO(thing.to_csv())))
     label = re.compile(r"'?[+-]|[0-9./]+")
-    ours = [head for head in heads if RISKY not in head and not label.fullmatch(head)]
+    ours = [
+        head for head in heads if RISKY not in head and not label.fullmatch(head)
+    ]
     assert all(re.fullmatch(r"[a-z][a-z0-9_]*", head) for head in ours), ours
     assert len(set(heads)) == len(heads)
 
@@ -247,7 +249,9 @@ def test_a_picture_has_a_title_and_is_dark_if_asked(thing: Any) -> None:
     light = {
         to_hex(each.get_color()) for each in figure.findobj(Text) if each.get_text()
     }
-    shown = {to_hex(each.get_color()) for each in dark.findobj(Text) if each.get_text()}
+    shown = {
+        to_hex(each.get_color()) for each in dark.findobj(Text) if each.get_text()
+    }
     assert light <= set(DARK)
     assert shown <= set(DARK.values())
 
@@ -260,7 +264,9 @@ def test_a_picture_shows_itself_and_follows_its_reader(thing: Any) -> None:
     assert not set(re.findall("#[0-9a-f]{6}", drawn)) & set(DARK)
 
 
-def test_the_same_picture_has_the_same_bytes_and_a_dollar_begins_no_formula() -> None:
+def test_the_same_picture_has_the_same_bytes_and_a_dollar_begins_no_formula() -> (
+    None
+):
     design = dn.k_ary(["from $100 to $200", RISKY], epsilon=1)
     assert design.plot()._repr_svg_() == design.plot()._repr_svg_()
     for thing in (design, dn.estimate(dn.Tally(design, [60, 40]))):
@@ -302,7 +308,9 @@ def test_of_a_thousand_categories_the_largest_are_shown_and_the_rest_told() -> N
         shown = [each.get_text() for each in thing.plot().axes[0].get_yticklabels()]
         assert len(shown) == 40
         assert shown[0] == "country 999"
-        assert "the 40 largest of 1,000" in thing.plot().axes[0].get_title(loc="left")
+        assert "the 40 largest of 1,000" in thing.plot().axes[0].get_title(
+            loc="left"
+        )
     assert len(str(result.summary()).splitlines()) < 60
     assert "… 960 more" in str(result.summary())
     assert "Of 1,000 categories" in counted.design.to_html()
@@ -313,9 +321,8 @@ def test_certificates_and_audits_stay_in_their_frame() -> None:
     audit = dn.audit(dn.warner(1), epsilon=0.1, draws=2000, checks=["worst event"])
     for each in (certificate, audit):
         page = each._repr_html_()
-        assert Tags(page).tags == [
-            "iframe"
-        ]  # a style for its body is no style for the notebook
+        # a style for its body is no style for the notebook
+        assert Tags(page).tags == ["iframe"]
         assert (
             html.unescape(page.split('srcdoc="')[1].split('" style')[0])
             == each.to_html()

@@ -57,7 +57,9 @@ def test_it_can_be_planted(fault: Fault) -> None:
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
 def test_the_tests_that_must_notice_are_there(fault: Fault) -> None:
-    assert bool(fault.tests) != bool(fault.equivalent), "tests, or why nothing breaks"
+    assert bool(fault.tests) != bool(fault.equivalent), (
+        "tests, or why nothing breaks"
+    )
     for test in fault.tests:
         file, *inside = test.split("::")
         assert (ROOT / file).exists(), test

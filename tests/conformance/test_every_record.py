@@ -78,7 +78,9 @@ TYPES = {
         (["Smith", "Jones"],),
     ),
     "drawn items": Type(
-        lambda epsilon: drawn.drawn_items({"tea": warner(epsilon), "milk": warner(1)}),
+        lambda epsilon: drawn.drawn_items(
+            {"tea": warner(epsilon), "milk": warner(1)}
+        ),
         {"tea": "yes", "milk": "no"},
         (drawn_responses, drawn_tallies, drawn_estimates),
     ),
@@ -145,7 +147,9 @@ def test_each_type_is_responded_to_counted_and_estimated(kind: Type) -> None:
     sent = [respond(design, kind.answer) for _ in range(50)]
     counted = tally(design, [*sent, None])
     assert (counted.design, counted.respondents, counted.missing) == (design, 50, 1)
-    assert sum([tally(design, sent[:20]), tally(design, [*sent[20:], None])]) == counted
+    assert (
+        sum([tally(design, sent[:20]), tally(design, [*sent[20:], None])]) == counted
+    )
     found = estimate(counted, *kind.options)
     assert set(found.params) == set(found.bse)
     assert found.summary().missing == 1

@@ -19,7 +19,12 @@ from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
 import deniable as dn
-from deniable.errors import Incompatible, InvalidRequest, MissingExtra, UnreadableFile
+from deniable.errors import (
+    Incompatible,
+    InvalidRequest,
+    MissingExtra,
+    UnreadableFile,
+)
 from deniable.estimates import (
     Caution,
     Interval,
@@ -61,9 +66,7 @@ METHODS = (
     "cov_params", "conf_int", "summary", "to_frame", "to_json", "from_json", "plot", "_repr_html_", "to_csv", "to_html",
     "to_latex", "to_markdown",
 )  # fmt: skip
-RISKY = (
-    "=<b>&|_%"  # a name that means something to HTML, Markdown, LaTeX and spreadsheets
-)
+RISKY = "=<b>&|_%"  # a name that means something to HTML, Markdown, LaTeX and spreadsheets
 
 
 def _shares() -> tuple[Result, Any]:
@@ -113,7 +116,10 @@ def _correlation() -> tuple[Result, Any]:
 
 def _stages() -> tuple[Result, Any]:
     stages = ladder(
-        [dn.k_ary(["a", RISKY, "c"], epsilon=1), dn.k_ary(["a", RISKY, "c"], epsilon=2)]
+        [
+            dn.k_ary(["a", RISKY, "c"], epsilon=1),
+            dn.k_ary(["a", RISKY, "c"], epsilon=2),
+        ]
     )
     columns = [
         ["a"] * 60 + [RISKY] * 40,
@@ -248,7 +254,8 @@ def _drawn_items() -> tuple[Result, Any]:
 
 def _drawn_pairs() -> tuple[Result, Any]:
     design = dn.drawn_items(
-        {name: dn.warner(p="3/4", categories=["no", RISKY]) for name in "abc"}, each=2
+        {name: dn.warner(p="3/4", categories=["no", RISKY]) for name in "abc"},
+        each=2,
     )
     counts = np.array([400, 200, 250, 150, 100, 300, 200, 90, 120, 300, 60, 70])
     return dn.estimate(dn.DrawnTally(design, counts), method="likelihood"), design
@@ -300,7 +307,9 @@ def _weighted_groups() -> tuple[Result, Any]:
     design = dn.warner(2, categories=["no", RISKY])
     groups = ["north", "south", RISKY, "north"] * 15
     return dn.estimate(
-        dn.tally(design, ["no", RISKY, "no"] * 20, by=groups, weights=[1, 2, 3, 4] * 15)
+        dn.tally(
+            design, ["no", RISKY, "no"] * 20, by=groups, weights=[1, 2, 3, 4] * 15
+        )
     ), design
 
 
@@ -383,7 +392,10 @@ def _sampled_devices() -> tuple[Result, Any]:
 
 def _sampled_stages() -> tuple[Result, Any]:
     stages = ladder(
-        [dn.k_ary(["a", RISKY, "c"], epsilon=1), dn.k_ary(["a", RISKY, "c"], epsilon=2)]
+        [
+            dn.k_ary(["a", RISKY, "c"], epsilon=1),
+            dn.k_ary(["a", RISKY, "c"], epsilon=2),
+        ]
     )
     columns = {
         name: np.arange(60, dtype=np.uint8) // each % 3
@@ -457,7 +469,9 @@ def _sampled_correlation() -> tuple[Result, Any]:
 
 
 def _mean_of_stages() -> tuple[Result, Any]:
-    stages = ladder(dn.number_design(0, 10, epsilon, levels=2) for epsilon in (0.5, 2))
+    stages = ladder(
+        dn.number_design(0, 10, epsilon, levels=2) for epsilon in (0.5, 2)
+    )
     columns = [["0"] * 40 + ["10"] * 60, ["0"] * 15 + ["10"] * 35 + [None] * 50]
     return mean(
         combine(count_stages(stages, columns, reached=[2] * 50 + [1] * 50))
@@ -535,7 +549,9 @@ def _sum_scores() -> tuple[Result, Any]:
 
 def _poisson_sums() -> tuple[Result, Any]:
     design = dn.forced_response("3/5", "1/5", "1/5")
-    return dn.compliance.sum_scores(design, [310, 250, 120, 40, 8], law="poisson"), None
+    return dn.compliance.sum_scores(
+        design, [310, 250, 120, 40, 8], law="poisson"
+    ), None
 
 
 def _free_sums() -> tuple[Result, Any]:
@@ -657,7 +673,9 @@ def result(both: tuple[Result, Any]) -> Result:
 
 def lacking(kind: type[Any]) -> list[str]:
     """Return the members that a type lacks, or has as something else than every other type."""
-    properties = [name for name in PROPERTIES if callable(getattr(kind, name, print))]
+    properties = [
+        name for name in PROPERTIES if callable(getattr(kind, name, print))
+    ]
     methods = [name for name in METHODS if not callable(getattr(kind, name, None))]
     shaped = [
         name
@@ -670,9 +688,8 @@ def lacking(kind: type[Any]) -> list[str]:
 
 
 def test_every_type_is_tried() -> None:
-    tried = {
-        type(made(name)[0]) for name in MADE
-    }  # first: some types are loaded when they are made
+    # first: some types are loaded when they are made
+    tried = {type(made(name)[0]) for name in MADE}
     ours = {kind for kind in _types() if kind.__module__.startswith("deniable.")}
     assert tried == ours
     assert {made(name)[0].type for name in MADE} == set(result_types())
@@ -689,9 +706,9 @@ def test_a_type_that_lacks_or_misnames_a_member_is_found() -> None:
 
     class Misnamed:
         params = bse = warnings = property(lambda _: {})
-        cov_params = summary = to_frame = to_json = from_json = plot = _repr_html_ = (
-            Estimate.summary
-        )
+        cov_params = summary = to_frame = to_json = from_json = plot = (
+            _repr_html_
+        ) = Estimate.summary
         confidence_intervals = Estimate.conf_int
 
     class Positional(Estimate):
@@ -766,7 +783,9 @@ def test_the_level_of_one_and_of_all_intervals_is_honoured(result: Result) -> No
     half, most, together, widest = (
         np.ptp(
             np.array(
-                list(result.conf_int(level=level, simultaneous=simultaneous).values())
+                list(
+                    result.conf_int(level=level, simultaneous=simultaneous).values()
+                )
             ),
             axis=1,
         )
@@ -777,14 +796,15 @@ def test_the_level_of_one_and_of_all_intervals_is_honoured(result: Result) -> No
             (0.9999, False),
         )
     )
-    continuous = np.array(
-        ["quantile" not in name for name in result.params]
-    )  # these lie between two levels
+    # these lie between two levels
+    continuous = np.array(["quantile" not in name for name in result.params])
     known = continuous & np.isfinite(most) & (most < widest) & (most > 1e-12)
     assert (half < most)[known].all()
     covariance = np.nan_to_num(result.cov_params())
     if (
-        np.linalg.matrix_rank(covariance, tol=max(1e-9 * np.trace(covariance), 1e-20))
+        np.linalg.matrix_rank(
+            covariance, tol=max(1e-9 * np.trace(covariance), 1e-20)
+        )
         > 1
     ):  # else one tells all
         assert (most < together)[known].all()
@@ -813,7 +833,11 @@ def test_the_summary_tells_the_same_numbers(result: Result) -> None:
     intervals = result.conf_int(level=0.9)
     for row in summary.rows:
         told = (row.estimate, row.error, row.low, row.high)
-        expected = (result.params[row.name], result.bse[row.name], *intervals[row.name])
+        expected = (
+            result.params[row.name],
+            result.bse[row.name],
+            *intervals[row.name],
+        )
         assert told == pytest.approx(expected, nan_ok=True)
     assert summary.title in str(summary)
     heads, cells = summary.table()
@@ -865,7 +889,9 @@ def test_json_has_one_shape_and_is_read_back(both: tuple[Result, Any]) -> None:
     assert np.array_equal(again.cov_params(), result.cov_params(), equal_nan=True)
 
 
-def test_another_design_and_another_type_are_refused(both: tuple[Result, Any]) -> None:
+def test_another_design_and_another_type_are_refused(
+    both: tuple[Result, Any],
+) -> None:
     result, design = both
     with pytest.raises(Incompatible):
         type(result).from_json(result.to_json(), dn.k_ary(7, 1))
@@ -884,7 +910,9 @@ def test_the_picture_has_a_title_and_labels(result: Result) -> None:
     axes = figure.axes[0]
     assert axes.get_title(loc="left")
     assert re.search("90% (credible )?intervals", figure.axes[-1].get_xlabel())
-    drawn = {each.get_text() for axes in figure.axes for each in axes.get_yticklabels()}
+    drawn = {
+        each.get_text() for axes in figure.axes for each in axes.get_yticklabels()
+    }
     assert drawn == {
         row.name for row in result.summary().rows if "Intercept" not in row.name
     }
@@ -926,13 +954,8 @@ def test_every_format_has_every_number(result: Result) -> None:
     assert "<b>" not in result.to_markdown().replace(r"\<b\>", "")
 
 
-SAMPLED = (
-    "Hájek",
-    "Horvitz–Thompson",
-    "ratio",
-    "expanded",
-    "moments",
-)  # what comes before how a variance was found
+# what comes before how a variance was found
+SAMPLED = "Hájek", "Horvitz–Thompson", "ratio", "expanded", "moments"
 
 
 def test_the_methods_paragraph_has_the_numbers_of_the_object(result: Result) -> None:
@@ -946,9 +969,8 @@ def test_the_methods_paragraph_has_the_numbers_of_the_object(result: Result) -> 
     ) == summary.missing
     epsilon = re.search(r"ε-local differential privacy with ε = ([\d.]+)\)", told)
     if epsilon is not None:
-        assert (
-            summary.epsilon <= float(epsilon[1]) <= summary.epsilon * 1.001 + 1e-9
-        )  # rounded up
+        # rounded up
+        assert summary.epsilon <= float(epsilon[1]) <= summary.epsilon * 1.001 + 1e-9
     else:
         assert (
             "no finite ε" in told
@@ -1009,7 +1031,9 @@ def test_the_sentence_has_the_numbers_of_the_object(result: Result) -> None:
                 ) <= 0.51 * 10**-places / (100 if percent else 1)
         assert (value is None) == ("too few to tell" in told)
     if not grouped:  # a table does not know which group has how many responses
-        assert dn.report.sentence(result)[:-1] in dn.report.sentence(result.summary())
+        assert dn.report.sentence(result)[:-1] in dn.report.sentence(
+            result.summary()
+        )
     with pytest.raises(InvalidRequest, match="was not estimated"):
         dn.report.sentence(result, "nothing of this name")
 

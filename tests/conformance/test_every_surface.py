@@ -80,7 +80,9 @@ def call_verbs(asked: Asked, folder: Path) -> None:  # noqa: ARG001 - one shape 
         next(answer for answer in asked.answers if answer is not None),
         **asked.respond,
     )
-    dn.estimate(dn.tally(dn.respond_all(asked.design, asked.answers)), **asked.estimate)
+    dn.estimate(
+        dn.tally(dn.respond_all(asked.design, asked.answers)), **asked.estimate
+    )
 
 
 def call_files(asked: Asked, folder: Path) -> None:
@@ -177,7 +179,8 @@ def call_shell(asked: Asked, folder: Path) -> None:
     (folder / "design.json").write_text(asked.design.to_json(), encoding="utf-8")
     (folder / "candidates.txt").write_text("Smith\nJones\n", encoding="utf-8")
     parquet.write_table(
-        dn.respond_all(asked.design, asked.answers).to_arrow(), folder / "sent.parquet"
+        dn.respond_all(asked.design, asked.answers).to_arrow(),
+        folder / "sent.parquet",
     )
     counted = run(
         "tally",
@@ -188,13 +191,17 @@ def call_shell(asked: Asked, folder: Path) -> None:
     )
     assert counted.exit_code == 0, counted.output
     options = ("--candidates", folder / "candidates.txt") if asked.estimate else ()
-    estimated = run("estimate", folder / "design.json", folder / "tally.json", *options)
+    estimated = run(
+        "estimate", folder / "design.json", folder / "tally.json", *options
+    )
     assert estimated.exit_code == 0, estimated.output
 
 
 def call_plan(asked: Asked, folder: Path) -> None:  # noqa: ARG001
     design = (
-        dn.integer_deck(1_000, 1) if isinstance(asked.design, dn.Deck) else asked.design
+        dn.integer_deck(1_000, 1)
+        if isinstance(asked.design, dn.Deck)
+        else asked.design
     )
     dn.plan.sample_size(
         design, margin=20 if isinstance(design, dn.NumberDesign) else 0.2
@@ -262,7 +269,9 @@ def test_a_cell_does_what_it_says(surface: str, asks: str, tmp_path: Path) -> No
     refused = surface in surfaces.refusals(asks)
     with (
         warnings.catch_warnings(),
-        pytest.raises(dn.DeniableError, match="expected") if refused else nullcontext(),
+        pytest.raises(dn.DeniableError, match="expected")
+        if refused
+        else nullcontext(),
     ):
         warnings.simplefilter("ignore", dn.errors.ImplausibleResponses)
         CALLS[surface](TYPES[asks](), tmp_path)
@@ -281,12 +290,18 @@ def test_an_error_tells_the_reason_of_the_page(surface: str, tmp_path: Path) -> 
 ON_SPARK = [asks for asks in FOLDERS if "Spark" not in surfaces.refusals(asks)]
 
 
-def frame_of(asked: Asked, spark: SparkSession, folder: Path) -> tuple[Any, str | None]:
+def frame_of(
+    asked: Asked, spark: SparkSession, folder: Path
+) -> tuple[Any, str | None]:
     """Return a frame of answers, and the column that holds them; items with weights are maps there."""
     table, column = rows(asked)
-    if any(isinstance(answer, dict) for answer in asked.answers) and column is not None:
+    if (
+        any(isinstance(answer, dict) for answer in asked.answers)
+        and column is not None
+    ):
         weights = [
-            None if answer is None else list(answer.items()) for answer in asked.answers
+            None if answer is None else list(answer.items())
+            for answer in asked.answers
         ]
         table = pa.table(
             {column: pa.array(weights, pa.map_(pa.string(), pa.float64()))}

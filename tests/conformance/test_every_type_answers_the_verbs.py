@@ -49,7 +49,8 @@ def test_one_answer_at_a_time(asked: Asked) -> None:
         else {asked.design.hash}
     )
     assert {
-        each.design for each in (present if isinstance(present, tuple) else [present])
+        each.design
+        for each in (present if isinstance(present, tuple) else [present])
     } == names
     counted = dn.tally(asked.design, sent)
     assert (counted.respondents, counted.missing) == (
@@ -64,7 +65,9 @@ def test_all_answers_at_once(asked: Asked) -> None:
     assert isinstance(sent, dn.Responses)
     assert sent.design is asked.design
     assert len(sent) == len(asked.answers)
-    assert [each is None for each in sent] == [each is None for each in asked.answers]
+    assert [each is None for each in sent] == [
+        each is None for each in asked.answers
+    ]
     counted = dn.tally(sent)
     assert counted.design == asked.design
     assert (counted.respondents, counted.missing) == (
@@ -78,7 +81,11 @@ def test_rows_stand_in_the_order_of_the_answers() -> None:
     design = dn.one_edge(["tea", "coffee", "milk"], 1)  # sends the item as it is
     items = ["milk", "tea", "tea", "coffee", "milk"]
     sent = dn.respond_all(design, [None, *({item: 0.5} for item in items), None])
-    assert [row and str(row).partition(" ")[2] for row in sent] == [None, *items, None]
+    assert [row and str(row).partition(" ")[2] for row in sent] == [
+        None,
+        *items,
+        None,
+    ]
     table = {"person": list("edcba"), "item": items, "weight": [0.5] * 5}
     listed = dn.respond_all(design, table, people=list("abcde"))
     assert [str(row).partition(" ")[2] for row in listed] == items[::-1]
@@ -130,12 +137,16 @@ def test_columns_of_any_library_say_the_same(name: str) -> None:
 def test_counting_rows_is_counting_what_they_say(asked: Asked) -> None:
     """What somebody reads off the symbols, one by one, is what is counted in bulk."""
     sent = dn.respond_all(asked.design, asked.answers)
-    assert dn.tally(asked.design, as_sent_singly(asked.design, sent)) == dn.tally(sent)
+    assert dn.tally(asked.design, as_sent_singly(asked.design, sent)) == dn.tally(
+        sent
+    )
 
 
 def as_sent_singly(design: Any, sent: dn.Responses[Any]) -> list[Any]:
     if design.asks == "ladder":
-        pairs = [None if row is None else zip(design, row, strict=True) for row in sent]
+        pairs = [
+            None if row is None else zip(design, row, strict=True) for row in sent
+        ]
         return [
             None
             if row is None
@@ -218,7 +229,10 @@ def test_a_sampling_goes_with_rows(asked: Asked) -> None:
     found = dn.estimate(sent, sampling=sample, **options)
     names = list(found.params)
     assert isinstance(found, dn.SampledEstimate)
-    assert (found.respondents, found.missing) == (rows - asked.missing, asked.missing)
+    assert (found.respondents, found.missing) == (
+        rows - asked.missing,
+        asked.missing,
+    )
     assert np.isfinite(found.value).all()
     assert np.isfinite(found.cov_params()).all()
     assert all(low < high for low, high in found.conf_int().values())
@@ -271,16 +285,14 @@ def test_with_even_weights_it_is_the_unbiased_estimate(asked: Asked) -> None:
     }
     found = dn.estimate(sent, sampling=dn.Sampling(np.ones(len(sent))), **options)
     plain = dn.estimate(dn.tally(sent), **asked.estimate)
-    assert found.params == pytest.approx(
-        plain.params
-    )  # the same method, and all seven numbers of a number design
+    # the same method, and all seven numbers of a number design
+    assert found.params == pytest.approx(plain.params)
     twice = dn.estimate(
         sent + sent, sampling=dn.Sampling(np.ones(2 * len(sent))), **options
     )
     expected = found.params
-    if (
-        asked.design.asks == "numbers"
-    ):  # an unbiased variance knows how many people there are
+    # an unbiased variance knows how many people there are
+    if asked.design.asks == "numbers":
         expected = expected | {"sd": dn.estimate(dn.tally(sent + sent)).params["sd"]}
     elif (
         asked.design.asks == "ladder"
@@ -394,9 +406,8 @@ def test_wrong_answers_and_responses_are_our_errors_and_not_repeated(
     asked: Asked, wrong: Any
 ) -> None:
     asking = asked.design.asks
-    if not (
-        asking == "strings" and wrong == "secretanswer"
-    ):  # any text is an answer there
+    # any text is an answer there
+    if not (asking == "strings" and wrong == "secretanswer"):
         with pytest.raises(dn.errors.InvalidAnswer) as caught:
             dn.respond(asked.design, wrong, **asked.respond)
         assert "secretanswer" not in str(caught.value)
@@ -413,7 +424,11 @@ def test_an_option_of_another_type_is_refused(asked: Asked) -> None:
     some = next(answer for answer in asked.answers if answer is not None)
     for verb, given, options in (
         (dn.respond, (asked.design, some), ("card", "cohort")),
-        (dn.respond_all, (asked.design, asked.answers), ("codes", "cohorts", "people")),
+        (
+            dn.respond_all,
+            (asked.design, asked.answers),
+            ("codes", "cohorts", "people"),
+        ),
         (dn.tally, (asked.design, [None]), ("codes", "reached")),
         (dn.tally, (dn.respond_all(asked.design, asked.answers),), ("codes",)),
     ):
@@ -425,7 +440,11 @@ def test_an_option_of_another_type_is_refused(asked: Asked) -> None:
                 verb(*given, **{option: 1})
 
 
-OPERATIONS = {dn.respond: "respond", dn.respond_all: "respond_all", dn.tally: "tally"}
+OPERATIONS = {
+    dn.respond: "respond",
+    dn.respond_all: "respond_all",
+    dn.tally: "tally",
+}
 
 
 def accepted(verb: Callable[..., Any], design: Any) -> set[str]:

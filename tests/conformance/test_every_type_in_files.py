@@ -36,7 +36,9 @@ def columns(asked: Asked, format: str) -> dict[str, list[Any]]:
         return {name: [row[name] for row in rows] for name in names}
     if asked.design.asks in WEIGHTED and format == "csv":
         return {
-            "x": [None if each is None else json.dumps(each) for each in asked.answers]
+            "x": [
+                None if each is None else json.dumps(each) for each in asked.answers
+            ]
         }
     if asked.design.asks in WEIGHTED and format in answers.TYPED:
         pairs = [
@@ -45,7 +47,9 @@ def columns(asked: Asked, format: str) -> dict[str, list[Any]]:
         ]
         return {"x": pa.array(pairs, pa.map_(pa.string(), pa.float64()))}  # type: ignore[dict-item]
     if asked.design.asks == "numbers" and format in answers.TYPED:
-        return {"x": [None if each is None else float(each) for each in asked.answers]}
+        return {
+            "x": [None if each is None else float(each) for each in asked.answers]
+        }
     return {"x": asked.answers}
 
 
@@ -117,7 +121,9 @@ def test_several_columns_have_a_design_each(tmp_path: Path) -> None:
             tally_file(designs["sets"], out, question="categories")
 
 
-def test_what_is_no_answer_is_named_by_its_row_and_not_repeated(tmp_path: Path) -> None:
+def test_what_is_no_answer_is_named_by_its_row_and_not_repeated(
+    tmp_path: Path,
+) -> None:
     secret = "zq☠secretanswer"
     wrong: dict[str, Any] = {
         "numbers": secret,

@@ -52,7 +52,9 @@ def warehouse(request: pytest.FixtureRequest) -> Iterator[Warehouse]:
         with closing(InDuckDB()) as opened:
             yield opened
     else:
-        with closing(InPostgres(request.getfixturevalue("postgres_server"))) as reached:
+        with closing(
+            InPostgres(request.getfixturevalue("postgres_server"))
+        ) as reached:
             yield reached
 
 
@@ -113,7 +115,10 @@ def test_every_registered_design_is_counted_alike(
                 sent[0].design.hash, each.design.hash
             )
             own = [
-                [each.design.hash if at == 1 else value for at, value in enumerate(row)]
+                [
+                    each.design.hash if at == 1 else value
+                    for at, value in enumerate(row)
+                ]
                 for row in rows
             ]
             found = sql.read_counts(
@@ -131,7 +136,13 @@ def test_every_type_is_counted_alike(warehouse: Warehouse, name: str) -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["bits by size", "sets of several sizes", "ladder", "strings", "key-value vectors"],
+    [
+        "bits by size",
+        "sets of several sizes",
+        "ladder",
+        "strings",
+        "key-value vectors",
+    ],
 )
 def test_labels_are_counted_alike(warehouse: Warehouse, name: str) -> None:
     sent = typed(name)
@@ -140,7 +151,9 @@ def test_labels_are_counted_alike(warehouse: Warehouse, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["categories", "sets of several sizes"])
-def test_groups_are_counted_in_the_same_query(warehouse: Warehouse, name: str) -> None:
+def test_groups_are_counted_in_the_same_query(
+    warehouse: Warehouse, name: str
+) -> None:
     sent = typed(name)
     regions = [["north", "south", None][i % 3] for i in range(len(sent))]
     years = [2020 + i % 2 for i in range(len(sent))]
@@ -152,7 +165,8 @@ def test_groups_are_counted_in_the_same_query(warehouse: Warehouse, name: str) -
             tally,
             dn.tally(
                 rows_of(
-                    sent, [each == group for each in zip(regions, years, strict=True)]
+                    sent,
+                    [each == group for each in zip(regions, years, strict=True)],
                 )
             ),
         )
@@ -174,13 +188,17 @@ def rows_of(sent: Responses[Any], rows: Any) -> Responses[Any]:
     "name",
     ["categories", "bits", "ladder", "strings", "key-value vectors", "drawn pairs"],
 )
-@settings(max_examples=10, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=10, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(data=st.data())
 def test_any_partition_gives_the_same(
     duckdb_and_postgres: list[Warehouse], name: str, data: Any
 ) -> None:
     sent = typed(name)
-    cut = data.draw(st.lists(st.integers(0, 3), min_size=len(sent), max_size=len(sent)))
+    cut = data.draw(
+        st.lists(st.integers(0, 3), min_size=len(sent), max_size=len(sent))
+    )
     for warehouse in duckdb_and_postgres:
         warehouse.load(stored(sent, part=cut))
         parts = counted(warehouse, sent.design, by="part")
@@ -202,9 +220,8 @@ def duckdb_and_postgres(postgres_server: str) -> Iterator[list[Warehouse]]:
 def test_stages_that_were_reached(warehouse: Warehouse, name: str) -> None:
     sent = typed(name)
     last = len(sent.design)
-    reached = [
-        i % (last + 1) for i in range(len(sent))
-    ]  # 0 for those to whom nothing was released
+    # 0 for those to whom nothing was released
+    reached = [i % (last + 1) for i in range(len(sent))]
     present = (
         ~sent.missing if sent.missing is not None else np.ones(len(sent), np.bool_)
     )
@@ -228,7 +245,9 @@ def test_an_empty_table_is_an_empty_tally(warehouse: Warehouse) -> None:
     for name in ("categories", "bits", "ladder"):
         sent = typed(name)
         warehouse.load(
-            stored(rows_of(sent, [False] * len(sent)), region=pa.array([], pa.string()))
+            stored(
+                rows_of(sent, [False] * len(sent)), region=pa.array([], pa.string())
+            )
         )
         assert same(
             counted(warehouse, sent.design), type(dn.tally(sent)).empty(sent.design)
@@ -295,7 +314,9 @@ def test_what_no_design_sends_is_refused_with_its_number(
     name, column, wrong = WRONG[case]
     design = dn.subset(4, 1, t=1) if name == "few sets" else typed(name).design
     warehouse.load(
-        pa.table({"response": column, "design": pa.array([design.hash] * len(column))})
+        pa.table(
+            {"response": column, "design": pa.array([design.hash] * len(column))}
+        )
     )
     with pytest.raises(
         InvalidResponse, match=f"^{wrong} rows of the table hold no response"
@@ -327,7 +348,9 @@ def test_labels_that_no_design_has_are_refused(
     warehouse: Warehouse, name: str, texts: list[Any], wrong: int
 ) -> None:
     design = typed(name).design
-    warehouse.load(pa.table({"response": texts, "design": [design.hash] * len(texts)}))
+    warehouse.load(
+        pa.table({"response": texts, "design": [design.hash] * len(texts)})
+    )
     with pytest.raises(
         InvalidResponse, match=f"^{wrong} rows of the table hold no response"
     ):
@@ -349,14 +372,18 @@ def test_cohorts_and_half_of_a_response_are_refused(warehouse: Warehouse) -> Non
             }
         )
     )
-    with pytest.raises(InvalidResponse, match=r"^4 rows of the table hold no response"):
+    with pytest.raises(
+        InvalidResponse, match=r"^4 rows of the table hold no response"
+    ):
         counted(warehouse, sent.design)
 
 
 def test_text_is_never_taken_for_codes(warehouse: Warehouse) -> None:
     """The second symbol is "1": whoever counts the text "1" as the code 1 counts it for "2"."""
     design = dn.k_ary(["2", "1", "0"], 1)
-    warehouse.load(pa.table({"response": ["1", "0", "0"], "design": [design.hash] * 3}))
+    warehouse.load(
+        pa.table({"response": ["1", "0", "0"], "design": [design.hash] * 3})
+    )
     with pytest.raises(
         Exception,
         match=r"3 rows of the table hold no response|cast|operator does not exist",
@@ -367,7 +394,9 @@ def test_text_is_never_taken_for_codes(warehouse: Warehouse) -> None:
 
 def test_booleans_are_never_taken_for_codes(warehouse: Warehouse) -> None:
     design = dn.warner(1)
-    warehouse.load(pa.table({"response": [True, False], "design": [design.hash] * 2}))
+    warehouse.load(
+        pa.table({"response": [True, False], "design": [design.hash] * 2})
+    )
     with pytest.raises(
         Exception,
         match=r"2 rows of the table hold no response|operator does not exist|mismatch",

@@ -142,7 +142,11 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "Tally": (dn.Tally, {"design": DESIGN, "counts": [1, 2], "missing": 0}),
     "Responses": (
         dn.Responses,
-        {"design": DESIGN, "columns": {"response": np.array([0, 1])}, "missing": None},
+        {
+            "design": DESIGN,
+            "columns": {"response": np.array([0, 1])},
+            "missing": None,
+        },
     ),
     "Responses.of": (
         dn.Responses.of,
@@ -177,7 +181,10 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     ),
     "contrast": (FOUND.contrast, {"weights": {"yes": 1}}),
     "interval": (FOUND.interval, {"name": "yes", "level": 0.9, "method": None}),
-    "sensitivity": (FOUND.sensitivity, {"kind": None, "category": None, "level": 0.9}),
+    "sensitivity": (
+        FOUND.sensitivity,
+        {"kind": None, "category": None, "level": 0.9},
+    ),
     "odds_ratio": (TABLE.odds_ratio, {"rows": ("no", "yes"), "columns": ("a", "b")}),
     "correlation of a table": (TABLE.correlation, {"rows": None, "columns": None}),
     "share of a table": (TABLE.share, {"column": "a", "among": "yes"}),
@@ -210,7 +217,10 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "plan.compare": (dn.plan.compare, {"designs": {"a": DESIGN}, "n": 100}),
     "design.delta": (DESIGN.delta, {"epsilon": 1}),
     "design.probability": (DESIGN.probability, {"symbol": "yes", "given": "no"}),
-    "report.save": (dn.report.save, {"figure": None, "path": "no folder/picture.png"}),
+    "report.save": (
+        dn.report.save,
+        {"figure": None, "path": "no folder/picture.png"},
+    ),
     **{
         f"{name} of {of}": (
             getattr(result, name),

@@ -27,7 +27,9 @@ def lenient() -> dict[str, Any]:
     """Return the checker without any refusal."""
     found: dict[str, Any] = {"__name__": "lenient"}
     exec(
-        compile(Path(checker.__file__).read_text(encoding="utf-8"), "lenient", "exec"),
+        compile(
+            Path(checker.__file__).read_text(encoding="utf-8"), "lenient", "exec"
+        ),
         found,
     )
     found["check"] = lambda *_: None
@@ -124,7 +126,11 @@ VECTORS, ONE = dn.pckv_ue(3, 1, padding=2), dn.pckv_grr(3, 2, padding=2)
 STRINGS = dn.string_design(dn.Bloom(8, hashes=2), 4)
 DRAWN = dn.drawn_items({"a": dn.warner(1), "b": dn.warner(1), "c": dn.warner(2)})
 DECK = dn.Deck((3, 2, 7), people=3)
-FINE = {"kind": "dense", "total": "4", "weights": [["3", "1"], ["1", "3"], ["0", "0"]]}
+FINE = {
+    "kind": "dense",
+    "total": "4",
+    "weights": [["3", "1"], ["1", "3"], ["0", "0"]],
+}
 TURNED = {"likely": "1", "unlikely": "0"}
 KEPT = {"kind": "dense", "total": "1", "weights": [["1", "0", "1"], ["0", "1", "0"]]}
 

@@ -41,7 +41,9 @@ def loaded_by(statement: str) -> set[str]:
         "import deniable as dn; dn.Ladder.from_json(dn.ladder(dn.k_ary(5, e) for e in (1, 2)).to_json())",
     ],
 )
-def test_the_respondents_side_loads_the_standard_library_alone(statement: str) -> None:
+def test_the_respondents_side_loads_the_standard_library_alone(
+    statement: str,
+) -> None:
     loaded = loaded_by(statement)
     assert "deniable" in loaded
     assert loaded - {"deniable"} <= set(sys.stdlib_module_names)
@@ -54,4 +56,6 @@ def test_importing_the_package_loads_almost_nothing() -> None:
 
 
 def test_listing_the_package_loads_nothing_more() -> None:
-    assert loaded_by("import deniable; dir(deniable)") == loaded_by("import deniable")
+    assert loaded_by("import deniable; dir(deniable)") == loaded_by(
+        "import deniable"
+    )

@@ -68,7 +68,9 @@ def module_names(tree: ast.Module, prefix: str) -> set[str]:
         if re.fullmatch(r"[a-z_]+(\.\w+)*", text) and (
             "." in text or prefix != "deniable."
         ):
-            parts = (text if text.startswith("deniable.") else prefix + text).split(".")
+            parts = (text if text.startswith("deniable.") else prefix + text).split(
+                "."
+            )
             names |= {".".join(parts[:end]) for end in range(3, len(parts) + 1)}
     return set(filter(is_module, names))
 

@@ -148,7 +148,9 @@ def test_the_contract_names_every_module_of_the_collectors_side() -> None:
         for file in (SOURCE / "types").glob("*/*.py")
         if file.stem not in DRAWING | {"__init__"}
     }
-    assert counting <= set(modules()), "a module of types that neither builds nor draws"
+    assert counting <= set(modules()), (
+        "a module of types that neither builds nor draws"
+    )
 
 
 def test_the_contract_forbids_every_module_that_is_handed_answers_to_draw_from() -> (

@@ -107,13 +107,14 @@ def marked(asked: Asked) -> Asked:
     def mark(answer: Any) -> Any:
         if isinstance(answer, dict):
             return {name: MARKED.get(value, value) for name, value in answer.items()}
-        return MARKED.get(answer, answer) if isinstance(answer, float | str) else answer
+        return (
+            MARKED.get(answer, answer) if isinstance(answer, float | str) else answer
+        )
 
     fixed = asked.design.asks == "edges"  # whose weights are levels of the design
     answers = asked.answers if fixed else [mark(answer) for answer in asked.answers]
-    order = (
-        np.random.default_rng(1).permutation(len(answers)).tolist()
-    )  # rows that no rule writes down by itself
+    # rows that no rule writes down by itself
+    order = np.random.default_rng(1).permutation(len(answers)).tolist()
     return replace(asked, answers=[answers[row] for row in order])
 
 
@@ -161,7 +162,8 @@ def test_no_frame_of_the_collectors_side_holds_an_answer(name: str) -> None:
     assert {kind: trace.leaks for kind, trace in traces.items() if trace.leaks} == {}
     assert len(traces) >= 5, sorted(traces)
     assert all(
-        any("Responses" in frame for frame in trace.frames) for trace in traces.values()
+        any("Responses" in frame for frame in trace.frames)
+        for trace in traces.values()
     ), "nothing was looked at"
 
 
@@ -178,12 +180,17 @@ def test_codes_are_answers_too() -> None:
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".parquet"])
-@pytest.mark.parametrize("name", ["categories", "sets", "ladder", "numbers", "strings"])
+@pytest.mark.parametrize(
+    "name", ["categories", "sets", "ladder", "numbers", "strings"]
+)
 def test_answers_in_a_file_are_read_below_both_sides(
     name: str, suffix: str, tmp_path: Path
 ) -> None:
     asked = marked(TYPES[name]())
-    answers, table = tmp_path / f"answers{suffix}", pa.table({"answer": asked.answers})
+    answers, table = (
+        tmp_path / f"answers{suffix}",
+        pa.table({"answer": asked.answers}),
+    )
     if suffix == ".csv":
         csv.write_csv(table, answers)
     else:

@@ -15,7 +15,9 @@ from deniable.designs import FAMILIES, Design
 
 def builders() -> Iterator[tuple[str, Callable[..., Any]]]:
     """Every public function, in any module of `deniable.designs`, that says it returns a Design."""
-    for info in pkgutil.walk_packages(deniable.designs.__path__, "deniable.designs."):
+    for info in pkgutil.walk_packages(
+        deniable.designs.__path__, "deniable.designs."
+    ):
         module = importlib.import_module(info.name)
         for name, function in inspect.getmembers(module, inspect.isfunction):
             returns = inspect.get_annotations(function).get("return")

@@ -176,7 +176,11 @@ def test_cohorts(cohorts: int) -> None:
 def test_one_drawn_item_of_one_respondent(fast: bool) -> None:
     """Of one row the bytes are those of the scalar draw; with more rows the hands are drawn first."""
     design = dn.drawn_items(
-        {"a": dn.k_ary(3, p="2/5"), "b": dn.warner(p="2/3"), "c": dn.k_ary(3, p="2/5")},
+        {
+            "a": dn.k_ary(3, p="2/5"),
+            "b": dn.warner(p="2/3"),
+            "c": dn.k_ary(3, p="2/5"),
+        },
         each=2,
     )
     edges_of_words = [WORD // 3 * k for k in range(4)] + [

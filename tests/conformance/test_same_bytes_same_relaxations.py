@@ -32,7 +32,10 @@ LARGE: dict[str, tuple[Design, Design]] = {
         dn.k_ary(5, p="0.76543211"),
         dn.k_ary(5, p="0.87654321"),
     ),
-    "a code without room for a mark": (dn.k_ary(256, p="1/5"), dn.k_ary(256, p="1/3")),
+    "a code without room for a mark": (
+        dn.k_ary(256, p="1/5"),
+        dn.k_ary(256, p="1/3"),
+    ),
     "a short divisor": (dn.k_ary(1 << 31, epsilon=4), dn.k_ary(1 << 31, epsilon=6)),
     "words thrown away": (dn.k_ary(3, p="7/10"), dn.k_ary(3, p="8/10")),
     "Hadamard, 300": (dn.hadamard(300, epsilon=1), dn.hadamard(300, epsilon=2)),
@@ -75,8 +78,12 @@ LARGE: dict[str, tuple[Design, Design]] = {
     ),
     "200 bits": (dn.rappor(200, f="4/10"), dn.rappor(200, f="1/4")),
     "three attributes": (
-        dn.product([dn.k_ary(7, epsilon=1), dn.binary("6/10", "7/10"), dn.warner(1)]),
-        dn.product([dn.k_ary(7, epsilon=2), dn.binary("8/10", "8/10"), dn.warner(2)]),
+        dn.product(
+            [dn.k_ary(7, epsilon=1), dn.binary("6/10", "7/10"), dn.warner(1)]
+        ),
+        dn.product(
+            [dn.k_ary(7, epsilon=2), dn.binary("8/10", "8/10"), dn.warner(2)]
+        ),
     ),
     "signs beside two answers": (
         dn.product([dn.hadamard(3, epsilon=1), dn.warner(1)]),
@@ -130,7 +137,9 @@ def bounds(step: Step, *, down: bool) -> list[Fraction]:
         ]
     if isinstance(step, BitByBit):
         chances = (
-            list(step.each) if down else [each for pair in step.raised for each in pair]
+            list(step.each)
+            if down
+            else [each for pair in step.raised for each in pair]
         )
         return [split_digits(each)[1] for each in chances]
     if isinstance(step, Nested):
@@ -149,7 +158,9 @@ def planted(step: Step, n: int, source: Seeded, *, down: bool) -> bytes:
     edges = {0, (1 << 64) - 1}
     for probability in bounds(step, down=down):
         digit = (probability.numerator << 64) // probability.denominator
-        edges |= {word for word in (digit - 1, digit, digit + 1) if 0 <= word < 1 << 64}
+        edges |= {
+            word for word in (digit - 1, digit, digit + 1) if 0 <= word < 1 << 64
+        }
     known = sorted(edges)
     return b"".join(
         known[int(order.random() * len(known))].to_bytes(WORD, "little")
@@ -280,7 +291,8 @@ def test_a_row_by_itself_whose_second_attribute_is_not_decided(fast: bool) -> No
     for number in range(40):
         scalar, engine = hands(rung, [number % rung.old.channel.answers], down=False)
         script = (
-            Seeded(f"two words for the first attribute, {number}").read(2 * WORD) + tie
+            Seeded(f"two words for the first attribute, {number}").read(2 * WORD)
+            + tie
         )
         one, two = Counted(script, Seeded("rest")), Counted(script, Seeded("rest"))
         assert engine(two, fast) == scalar(one)
@@ -288,7 +300,9 @@ def test_a_row_by_itself_whose_second_attribute_is_not_decided(fast: bool) -> No
 
 
 @every_hand
-@pytest.mark.parametrize("name", ["k_ary, step 2", "200 bits", "sets of 13 out of 40"])
+@pytest.mark.parametrize(
+    "name", ["k_ary, step 2", "200 bits", "sets of 13 out of 40"]
+)
 def test_cutting_a_column_changes_nothing(name: str, fast: bool) -> None:
     rung = relaxations()[name]
     answers = everybody(rung, 700)

@@ -71,7 +71,9 @@ def test_chunks_and_blocks_of_odd_sizes(
 
 @designs
 def test_no_design_of_known_parts_is_left_to_the_slow_path(design: Design) -> None:
-    known = all(isinstance(leaf, Dense | Diagonal) for leaf in leaves(design.channel))
+    known = all(
+        isinstance(leaf, Dense | Diagonal) for leaf in leaves(design.channel)
+    )
     assert (type(prepare(design.channel, vectors)) is Draw) <= (not known)
 
 
@@ -101,7 +103,9 @@ def test_the_hard_designs_are_hard() -> None:
         if (1 << 64 * words_for(leaf.total)) % leaf.total
     }
     assert choosy >= {(Diagonal, 1), (Diagonal, 2), (Dense, 1), (Dense, 2)}
-    sums = [column for leaf in parts if isinstance(leaf, Dense) for column in leaf.sums]
+    sums = [
+        column for leaf in parts if isinstance(leaf, Dense) for column in leaf.sums
+    ]
     assert any(column[0] == 0 for column in sums)
     assert any(column[-2] == column[-1] for column in sums)
 

@@ -11,10 +11,8 @@ from tests.support.walks import walk
 def test_a_column_of_answers_is_drawn_in_ten_files() -> None:
     design, answers = dn.k_ary(16, epsilon=1), np.arange(1000) % 16
     dn.respond_all(design, answers)  # loads what is loaded once
-    files = set(walk(lambda: dn.respond_all(design, answers))) - {
-        "errors.py"
-    }  # which refuses wrong arguments
+    # which refuses wrong arguments
+    files = set(walk(lambda: dn.respond_all(design, answers))) - {"errors.py"}
     assert {"verbs.py", "bulk/random_words.py"} <= files
-    assert len(files) <= 10, sorted(
-        files
-    )  # one of them is the registry of types, which leads to the draw
+    # one of them is the registry of types, which leads to the draw
+    assert len(files) <= 10, sorted(files)

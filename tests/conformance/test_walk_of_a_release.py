@@ -10,14 +10,14 @@ import deniable as dn
 from tests.support.walks import walk
 
 HABIT = ["never", "once", "often"]
-FIRST, RAISED = (
-    12,
-    13,
-)  # files; a second stage adds the table of closed forms and the step that it finds there
+# files; a second stage adds the table of closed forms and the step that it finds there
+FIRST, RAISED = 12, 13
 
 
 @pytest.mark.parametrize("planned", [False, True])
-def test_a_release_is_followed_through_few_files(tmp_path: Path, planned: bool) -> None:
+def test_a_release_is_followed_through_few_files(
+    tmp_path: Path, planned: bool
+) -> None:
     first, second = (dn.k_ary(HABIT, epsilon=epsilon) for epsilon in (1, 2))
     with dn.Ledger.create(tmp_path / "mine.ledger", budget=3) as ledger:
         ledger.answer(

@@ -15,7 +15,9 @@ def changes_of_file(tally: dn.Tally) -> list[str]:
     result = dn.estimate(tally)
     files = walk(lambda: str(result.summary()))
     # The checks that refuse a wrong argument are not a step of the walk.
-    return [name for name, _ in groupby(name for name in files if name != "errors.py")]
+    return [
+        name for name, _ in groupby(name for name in files if name != "errors.py")
+    ]
 
 
 @pytest.mark.parametrize(

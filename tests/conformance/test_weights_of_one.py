@@ -62,11 +62,15 @@ class Case:
 
 
 def _answers_of_items(design: Any) -> Case:
-    return Case(design, [{"tea": 0.5}, {}, {"milk": 1, "tea": -1}, {"tea": 1.0}] * 60)
+    return Case(
+        design, [{"tea": 0.5}, {}, {"milk": 1, "tea": -1}, {"tea": 1.0}] * 60
+    )
 
 
 def _numbers(**options: Any) -> Case:
-    return Case(dn.number_design(0, 80, 2), [37.5, 10, 80, 55, 20.0, 0] * 40, **options)
+    return Case(
+        dn.number_design(0, 80, 2), [37.5, 10, 80, 55, 20.0, 0] * 40, **options
+    )
 
 
 def _drawn(each: int, **options: Any) -> Case:
@@ -83,7 +87,10 @@ def _drawn(each: int, **options: Any) -> Case:
 
 
 GROUPED: dict[str, Any] = {"counted": {"by": GROUPS}, "sampled": {"by": GROUPS}}
-FINITE: dict[str, Any] = {"plain": {"population": 800}, "fraction": len(ANSWERS) / 800}
+FINITE: dict[str, Any] = {
+    "plain": {"population": 800},
+    "fraction": len(ANSWERS) / 800,
+}
 STAGED: dict[str, Any] = {
     "counted": {"reached": REACHED},
     "sampled": {"reached": REACHED},
@@ -117,11 +124,13 @@ CASES: dict[str, Callable[[], Case]] = {
     "matrix": lambda: Case(MATRIX, ANSWERS),
     "attributes": lambda: Case(
         dn.product(PAIRS),
-        [{"smokes": "yes", "habit": "once"}, {"smokes": "no", "habit": "often"}] * 120,
+        [{"smokes": "yes", "habit": "once"}, {"smokes": "no", "habit": "often"}]
+        * 120,
     ),
     "attributes of sets": lambda: Case(
         dn.product({"smokes": dn.warner(1), "habit": dn.unary(CATEGORIES, 2)}),
-        [{"smokes": "yes", "habit": "once"}, {"smokes": "no", "habit": "often"}] * 120,
+        [{"smokes": "yes", "habit": "once"}, {"smokes": "no", "habit": "often"}]
+        * 120,
     ),
     "missing responses": lambda: Case(
         dn.k_ary(CATEGORIES, 1), ["never", "often", None, "once"] * 40
@@ -248,7 +257,9 @@ def test_weights_of_nearly_one_say_nearly_the_same(name: str) -> None:
 
 
 def _close(sample: dict[str, Any], tally: dict[str, Any]) -> bool:
-    one, two = (np.array(list(each.values()), np.float64) for each in (sample, tally))
+    one, two = (
+        np.array(list(each.values()), np.float64) for each in (sample, tally)
+    )
     return list(sample) == list(tally) and np.allclose(
         one, two, TOLERANCE, TOLERANCE * _size(two), equal_nan=True
     )

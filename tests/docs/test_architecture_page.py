@@ -72,9 +72,8 @@ def test_a_file_that_the_page_names_is_there(path: str) -> None:
 def test_the_walk_in_python_touches_the_packages_of_the_flow_alone() -> None:
     design = dn.k_ary(["never", "once", "often"], epsilon=1)
     answers = ["never"] * 900 + ["once"] * 60 + ["often"] * 40
-    dn.estimate(
-        dn.tally(dn.respond_all(design, answers))
-    )  # what is loaded once is loaded
+    # what is loaded once is loaded
+    dn.estimate(dn.tally(dn.respond_all(design, answers)))
     touched: set[str] = set()
 
     def watch(frame: FrameType, event: str, argument: object) -> None:  # noqa: ARG001 - as sys.setprofile calls it

@@ -24,9 +24,8 @@ def test_every_row_of_the_benchmark_is_on_the_page(title: str) -> None:
     assert not missing, f"run `make bench`: {sorted(missing)}"
 
 
-@pytest.mark.parametrize(
-    "title", sorted(set(row_names()) - {"Threads"})
-)  # of which there are more where cores are
+# of which there are more where cores are
+@pytest.mark.parametrize("title", sorted(set(row_names()) - {"Threads"}))
 def test_the_page_has_no_row_that_the_benchmark_no_longer_makes(title: str) -> None:
     assert named_rows(title) == row_names()[title], "run `make bench`"
 

@@ -51,4 +51,6 @@ def test_the_table_is_there_and_the_questions_lead_to_it() -> None:
         .read_text(encoding="utf-8")
         .partition("## Which design do I take?")[2]
     )
-    assert "choosing.md#one-sensitive-yes-or-no-question" in asked.partition("\n## ")[0]
+    assert (
+        "choosing.md#one-sensitive-yes-or-no-question" in asked.partition("\n## ")[0]
+    )

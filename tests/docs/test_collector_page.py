@@ -28,7 +28,9 @@ def test_every_setting_is_explained() -> None:
     named = re.findall(
         r"`(\w+)`",
         "\n".join(
-            line.split("|")[1] for line in table.splitlines() if line.startswith("| `")
+            line.split("|")[1]
+            for line in table.splitlines()
+            if line.startswith("| `")
         ),
     )
     assert sorted(named) == sorted(Settings.__struct_fields__)
@@ -91,7 +93,9 @@ def test_people_behind_the_container_s_proxy_are_told_apart(tmp_path: Path) -> N
         for proxy in ("10.88.0.1", "172.17.0.1", "192.168.127.1"):
             people = [f"{proxy[:2]}{each}.51.100.7" for each in range(4)]
             asked = [
-                inside.ask("GET", "/health", client=proxy, x_forwarded_for=each).status
+                inside.ask(
+                    "GET", "/health", client=proxy, x_forwarded_for=each
+                ).status
                 for each in people
             ]
             assert asked == [200] * 4, (

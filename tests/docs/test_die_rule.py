@@ -74,7 +74,12 @@ def test_the_page_and_the_kit_agree() -> None:
 
 def test_every_text_says_what_the_kit_prints() -> None:
     found = dict(told())
-    pages = {"survey-researcher.md", "planning.md", "regression.md", "many_answers.py"}
+    pages = {
+        "survey-researcher.md",
+        "planning.md",
+        "regression.md",
+        "many_answers.py",
+    }
     assert {sentence.partition(":")[0] for sentence in found} >= pages
     assert {
         sentence: faces for sentence, faces in found.items() if faces != printed()

@@ -78,7 +78,9 @@ def test_conditions_are_on_the_page_in_the_same_words() -> None:
 
 
 def test_the_guide_names_every_exhibit() -> None:
-    listed = dict(re.findall(r"^\| `(\w+)` \|[^|]*\| ([^|]*) \|", GUIDE, re.MULTILINE))
+    listed = dict(
+        re.findall(r"^\| `(\w+)` \|[^|]*\| ([^|]*) \|", GUIDE, re.MULTILINE)
+    )
     for document in DOCUMENTS:
         wanted: dict[str, list[str]] = {}
         for exhibit in document.exhibits:

@@ -51,7 +51,9 @@ def test_each_program_is_known_here() -> None:
 
 
 @pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: path.stem)
-def test_a_program_runs_and_leaves_nothing_behind(path: Path, tmp_path: Path) -> None:
+def test_a_program_runs_and_leaves_nothing_behind(
+    path: Path, tmp_path: Path
+) -> None:
     if path.stem == "nigeria" and not SURVEY.exists():
         reason = "left out: the rows of nigeria are read from ../shared/data, which is not beside this repository"
         print(reason)
@@ -88,5 +90,7 @@ def test_the_list_has_every_example_once() -> None:
         re.M,
     )
     assert all(name == link for name, link in told)
-    there = {path.name for path in EXAMPLES.iterdir() if path.is_file()} - {"README.md"}
+    there = {path.name for path in EXAMPLES.iterdir() if path.is_file()} - {
+        "README.md"
+    }
     assert sorted(name for name, _ in told) == sorted(there)

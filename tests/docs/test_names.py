@@ -34,7 +34,9 @@ def hidden(trees: dict[Path, ast.Module]) -> list[str]:
                 node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)
             ]
             exported = {
-                alias.asname or alias.name for node in imports for alias in node.names
+                alias.asname or alias.name
+                for node in imports
+                for alias in node.names
             }
             package = (
                 f"deniable.{'.'.join(path.parent.relative_to(SOURCE).parts)}".rstrip(
@@ -67,7 +69,9 @@ def limits(trees: dict[Path, ast.Module]) -> list[str]:
 
 
 def test_a_class_has_one_home() -> None:
-    assert {name: where for name, where in homes(TREES).items() if len(where) > 1} == {}
+    assert {
+        name: where for name, where in homes(TREES).items() if len(where) > 1
+    } == {}
 
 
 def test_no_module_hides_behind_a_name_of_its_package() -> None:
@@ -86,6 +90,6 @@ def test_faults_are_found() -> None:
     assert homes(twice) == {"Stage": ["a.py", "b.py"]}
     assert limits(twice) == ["b.py:2"]
     init = SOURCE / "designs" / "__init__.py"
-    assert hidden({init: ast.parse("from deniable.designs.design import design")}) == [
-        str(init.parent / "design.py")
-    ]
+    assert hidden(
+        {init: ast.parse("from deniable.designs.design import design")}
+    ) == [str(init.parent / "design.py")]

@@ -25,7 +25,9 @@ def test_there_are_notebooks() -> None:
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.name)
-def test_a_notebook_runs_and_shows_what_is_stored(path: Path, tmp_path: Path) -> None:
+def test_a_notebook_runs_and_shows_what_is_stored(
+    path: Path, tmp_path: Path
+) -> None:
     stored = read(path)
     assert shapes(executed(stored, tmp_path)) == shapes(stored), (
         f"store what it shows now: python -m tests.support.notebooks examples/{path.name}"
@@ -37,9 +39,9 @@ def test_a_stored_notebook_is_small_whole_and_without_errors(path: Path) -> None
     stored = read(path)
     cells = [cell for cell in stored.cells if cell.cell_type == "code"]
     assert path.stat().st_size < MOST_BYTES
-    assert [cell.execution_count for cell in cells] == list(range(1, len(cells) + 1)), (
-        "run from top to bottom"
-    )
+    assert [cell.execution_count for cell in cells] == list(
+        range(1, len(cells) + 1)
+    ), "run from top to bottom"
     assert all(
         output.output_type != "error" for cell in cells for output in cell.outputs
     )
@@ -67,7 +69,9 @@ def test_a_cell_that_fails_or_shows_something_else_is_found(tmp_path: Path) -> N
     """Faults planted: an error, an output that is missing, and a table with another column."""
     with pytest.raises(CellExecutionError, match="no attribute 'warnr'"):
         executed(small("import deniable as dn", "dn.warnr(1)"), tmp_path)
-    shown = executed(small("import deniable as dn\ndn.warner(1)", "print(1)"), tmp_path)
+    shown = executed(
+        small("import deniable as dn\ndn.warner(1)", "print(1)"), tmp_path
+    )
     assert [kinds[0][0] for kinds in shapes(shown)] == ["execute_result", "stream"]
     changed = nbformat.reads(nbformat.writes(shown), as_version=4)
     assert shapes(changed) == shapes(shown)

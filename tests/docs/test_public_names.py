@@ -46,11 +46,15 @@ METHODS = (property, cached_property, classmethod, staticmethod)
 
 def documented(kind: type, name: str) -> bool:
     """Whether a method has a docstring of its own or inherits one, as `inspect.getdoc` finds it."""
-    return any(vars(base)[name].__doc__ for base in kind.__mro__ if name in vars(base))
+    return any(
+        vars(base)[name].__doc__ for base in kind.__mro__ if name in vars(base)
+    )
 
 
 @pytest.mark.parametrize("name", modules())
-def test_every_public_method_has_a_docstring_of_its_own_or_inherited(name: str) -> None:
+def test_every_public_method_has_a_docstring_of_its_own_or_inherited(
+    name: str,
+) -> None:
     kinds = [
         each
         for each in vars(importlib.import_module(name)).values()
@@ -182,7 +186,10 @@ def test_steps_are_callable_however_they_are_imported() -> None:
             "assert isinstance(dn.tally(design, responses), dn.Tally) and dn.Tally is Tally\n"
         )
         run = subprocess.run(
-            [sys.executable, "-c", program], capture_output=True, text=True, check=False
+            [sys.executable, "-c", program],
+            capture_output=True,
+            text=True,
+            check=False,
         )
         assert run.returncode == 0, run.stderr
 
@@ -200,9 +207,8 @@ def test_a_public_function_shows_an_example_and_its_errors(name: str) -> None:
     thing = getattr(deniable, name)
     assert (inspect.getdoc(thing) or "").strip(), f"{name} does not say what it is"
     if isinstance(thing, ModuleType):
-        thing = getattr(
-            thing, name, None
-        )  # the function that gives its step the name, if there is one
+        # the function that gives its step the name, if there is one
+        thing = getattr(thing, name, None)
     if inspect.isfunction(thing):
         text = inspect.getdoc(thing) or ""
         assert text.splitlines()[0].endswith((".", ":")), (
@@ -231,7 +237,11 @@ def test_no_function_takes_a_seed() -> None:
         place
         for place, node in nodes()
         if isinstance(node, ast.FunctionDef)
-        for argument in [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
+        for argument in [
+            *node.args.posonlyargs,
+            *node.args.args,
+            *node.args.kwonlyargs,
+        ]
         if argument.arg in {"seed", "random_state", "rng"}
     ]
     assert found == []

@@ -154,7 +154,9 @@ CLAIMS: dict[str, Callable[..., bool]] = {
     "any design as a matrix": lambda: (
         dn.matrix([["1/2", "1/4"], ["1/2", "3/4"]]).epsilon > 0
     ),
-    "chooses the best design for a goal": lambda: len(dn.optimal(16, 1).candidates) > 1,
+    "chooses the best design for a goal": lambda: (
+        len(dn.optimal(16, 1).candidates) > 1
+    ),
     "unbiased estimates": unbiased,
     "confidence intervals": intervals,
     "sample size and power": lambda: (
@@ -185,15 +187,15 @@ def test_what_we_claim_against_others_is_so(row: list[str], tmp_path: Path) -> N
 def test_every_claim_is_in_the_table_and_every_row_is_complete() -> None:
     head, *rows = table("Against what there is")
     assert [row[0] for row in rows] == list(CLAIMS)
-    assert {len(row) for row in [head, *rows]} <= {
-        len(rows[0]),
-        len(rows[0]) - 1,
-    }  # the first cell of the head is empty
+    # the first cell of the head is empty
+    assert {len(row) for row in [head, *rows]} <= {len(rows[0]), len(rows[0]) - 1}
     assert {cell for row in rows for cell in row[1:]} == {"yes", "part", "–"}
 
 
 def test_the_papers_are_named_as_the_bibliography_has_them() -> None:
-    entries = (ROOT / "docs" / "theory" / "references.bib").read_text(encoding="utf-8")
+    entries = (ROOT / "docs" / "theory" / "references.bib").read_text(
+        encoding="utf-8"
+    )
     for page in ("README.md", "docs/papers.md"):
         text = (ROOT / page).read_text(encoding="utf-8")
         for key in PAPERS:

@@ -64,7 +64,9 @@ def test_an_entry_is_complete(key: str) -> None:
     assert key.rstrip("abcdefgh").endswith(year[1][2:])
     for field in ("author", "title"):
         assert re.search(rf"{field}\s*=\s*\{{.+\}},", body)
-    assert re.search(r"(journal|booktitle|school|publisher|note)\s*=\s*\{.+\},", body)
+    assert re.search(
+        r"(journal|booktitle|school|publisher|note)\s*=\s*\{.+\},", body
+    )
 
 
 def test_entries_are_sorted() -> None:

@@ -85,9 +85,8 @@ def install(
     )
     if dependencies is not None:
         (packages,) = folder.glob("lib/python*/site-packages")
-        (packages / "dependencies.pth").write_text(
-            f"{dependencies}\n"
-        )  # after the wheels, and no deeper
+        # after the wheels, and no deeper
+        (packages / "dependencies.pth").write_text(f"{dependencies}\n")
     return folder
 
 
@@ -124,11 +123,12 @@ def closure(requirements: Iterable[str]) -> set[str]:
     ]
     while waiting:
         name = re.split(r"[^\w.-]", waiting.pop(), maxsplit=1)[0].lower()
-        with suppress(
-            metadata.PackageNotFoundError
-        ):  # for another system, or another version of Python
+        # for another system, or another version of Python
+        with suppress(metadata.PackageNotFoundError):
             needed = [
-                each for each in metadata.requires(name) or () if "extra ==" not in each
+                each
+                for each in metadata.requires(name) or ()
+                if "extra ==" not in each
             ]
             waiting += needed if name not in names else []
             names.add(name)
@@ -267,9 +267,8 @@ def test_every_package_that_may_be_missing_has_its_command() -> None:
         re.split(r"[^\w-]", each)[0].lower().replace("-", "_"): extra
         for extra in extras
         for each in extras[extra]
-        if not each.startswith(
-            ("deniable", "uvloop", "httptools")
-        )  # the last two are imported by Uvicorn alone
+        # the last two are imported by Uvicorn alone
+        if not each.startswith(("deniable", "uvloop", "httptools"))
     }
     assert len(named) > 15
     assert {name: COMMANDS.get(name) for name in named} == {
@@ -301,7 +300,9 @@ def test_readme_runs_without_the_repository(installed: Path, tmp_path: Path) -> 
     assert "630 people" in found.stdout
 
 
-def test_the_demo_runs_without_the_repository(installed: Path, tmp_path: Path) -> None:
+def test_the_demo_runs_without_the_repository(
+    installed: Path, tmp_path: Path
+) -> None:
     found = there(
         installed, "deniable", "demo", "--once", "--people", "500", folder=tmp_path
     )
@@ -346,7 +347,9 @@ def test_wheel_and_sdist_hold_what_belongs_there(built: Path) -> None:
         "mkdocs.yml",
     ):
         assert each in names
-    assert not [name for name in names if name.startswith((".venv", "site/", "demo/"))]
+    assert not [
+        name for name in names if name.startswith((".venv", "site/", "demo/"))
+    ]
 
 
 def test_versions_agree() -> None:
@@ -355,19 +358,23 @@ def test_versions_agree() -> None:
         (ROOT / "papers" / "pyproject.toml").read_text(encoding="utf-8")
     )["project"]
     assert papers["version"] == PROJECT["version"]
-    assert papers["dependencies"] == [f"deniable-core[standard]=={PROJECT['version']}"]
+    assert papers["dependencies"] == [
+        f"deniable-core[standard]=={PROJECT['version']}"
+    ]
     assert f"\nversion: {PROJECT['version']}\n" in (ROOT / "CITATION.cff").read_text(
         encoding="utf-8"
     )
-    assert f"deniable_core-{PROJECT['version']}-py3" in (ROOT / "README.md").read_text(
-        encoding="utf-8"
-    )
+    assert f"deniable_core-{PROJECT['version']}-py3" in (
+        ROOT / "README.md"
+    ).read_text(encoding="utf-8")
 
 
 def test_the_extra_all_is_all() -> None:
     extras = dict(PROJECT["optional-dependencies"])
     (everything,) = extras.pop("all")
-    assert sorted(everything.partition("[")[2].rstrip("]").split(",")) == sorted(extras)
+    assert sorted(everything.partition("[")[2].rstrip("]").split(",")) == sorted(
+        extras
+    )
 
 
 @pytest.mark.parametrize("name", ["container.txt", "dev.txt", "build.txt"])
@@ -377,7 +384,9 @@ def test_a_lock_has_hashes_and_no_addresses(name: str) -> None:
     entries = re.split(r"\n(?=\S)", text.strip())
     assert len(entries) >= 5
     assert [
-        entry for entry in entries if "==" not in entry or "--hash=sha256:" not in entry
+        entry
+        for entry in entries
+        if "==" not in entry or "--hash=sha256:" not in entry
     ] == []
 
 
@@ -434,10 +443,16 @@ def test_fragments_are_collected_privacy_first(tmp_path: Path) -> None:
     assert new == (
         "## 0.2.0 (2026-11-18)\n\n### Privacy\n\n- First.\n\n### Fixed\n\n- Second.\n  More.\n- Third.\n"
     )
-    page = changelog.collected("# Changes\n\nWords.\n\nNothing is released yet.\n", new)
+    page = changelog.collected(
+        "# Changes\n\nWords.\n\nNothing is released yet.\n", new
+    )
     assert page.startswith("# Changes\n\nFragments of the next")
-    again = changelog.collected(page, "## 0.3.0 (2027-01-01)\n\n### Added\n\n- New.\n")
-    assert again.index("## 0.3.0") < again.index("## 0.2.0") < again.index("- First.")
+    again = changelog.collected(
+        page, "## 0.3.0 (2027-01-01)\n\n### Added\n\n- New.\n"
+    )
+    assert (
+        again.index("## 0.3.0") < again.index("## 0.2.0") < again.index("- First.")
+    )
     (tmp_path / "wrong.kind.md").write_text("x")
     with pytest.raises(SystemExit, match="expected <slug>"):
         changelog.fragments(tmp_path)

@@ -66,7 +66,9 @@ def exists(dotted: str) -> bool:
         module = f"{module}.{name}"
         try:
             found = (
-                getattr(found, name) if hasattr(found, name) else import_module(module)
+                getattr(found, name)
+                if hasattr(found, name)
+                else import_module(module)
             )
         except ImportError:
             return False

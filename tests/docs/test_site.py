@@ -87,7 +87,11 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
             str(folder),
         ],
         cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": str(ROOT / "src"), "NO_MKDOCS_2_WARNING": "1"},
+        env={
+            **os.environ,
+            "PYTHONPATH": str(ROOT / "src"),
+            "NO_MKDOCS_2_WARNING": "1",
+        },
         capture_output=True,
         text=True,
         check=False,
@@ -170,12 +174,15 @@ def test_a_page_that_is_far_away_is_found() -> None:
 def test_nothing_of_the_site_comes_from_elsewhere(
     site: Path, read: dict[str, Read]
 ) -> None:
-    loads = [(page, each) for page, content in read.items() for each in content.loads]
+    loads = [
+        (page, each) for page, content in read.items() for each in content.loads
+    ]
     assert len(loads) > 500
     assert [each for each in loads if each[1].startswith((*OUTSIDE, "//"))] == []
     for style in site.rglob("*.css"):
         assert not re.search(
-            r"(url\(|@import)\s*[\"']?(https?:)?//", style.read_text(encoding="utf-8")
+            r"(url\(|@import)\s*[\"']?(https?:)?//",
+            style.read_text(encoding="utf-8"),
         ), style
     for script in site.rglob("*.js"):
         if script.name != "search_index.js":
@@ -216,7 +223,9 @@ def test_every_public_name_is_in_the_reference(read: dict[str, Read]) -> None:
     text = PAGES.pages()["reference/python/index.md"]
     told = set(re.findall(r"\[`([\w.]+)`\]", text))
     namespaces = {
-        name for name, home in deniable._EXPORTS.items() if home == f"deniable.{name}"
+        name
+        for name, home in deniable._EXPORTS.items()
+        if home == f"deniable.{name}"
     }
     assert "plan" in namespaces
     assert set(deniable._EXPORTS) - namespaces - told == set()
@@ -224,7 +233,8 @@ def test_every_public_name_is_in_the_reference(read: dict[str, Read]) -> None:
         module = getattr(deniable, namespace)
         for name in getattr(module, "__all__", ()):
             assert any(
-                each == f"{namespace}.{name}" or each.startswith(f"{namespace}.{name}.")
+                each == f"{namespace}.{name}"
+                or each.startswith(f"{namespace}.{name}.")
                 for each in told
             ), name
     anchors = {
@@ -257,7 +267,9 @@ def test_every_command_and_option_is_in_the_reference() -> None:
                         path,
                         param.name,
                     )
-    assert all(f"({name}.md)" in pages["reference/shell/index.md"] for name in COMMANDS)
+    assert all(
+        f"({name}.md)" in pages["reference/shell/index.md"] for name in COMMANDS
+    )
 
 
 def slug(heading: str) -> str:
@@ -273,7 +285,9 @@ def anchors(page: Path) -> set[str]:
         page.read_text(encoding="utf-8"),
         flags=re.MULTILINE | re.DOTALL,
     )
-    return {slug(heading) for heading in re.findall(r"^#+ (.+)$", text, re.MULTILINE)}
+    return {
+        slug(heading) for heading in re.findall(r"^#+ (.+)$", text, re.MULTILINE)
+    }
 
 
 @pytest.mark.parametrize(
@@ -293,9 +307,8 @@ def test_links_work_in_the_repository_too(page: Path) -> None:
             address, anchor = urldefrag(unquote(link))
             there = (page.parent / address).resolve() if address else page
             assert there.exists(), link
-            if (
-                there.suffix == ".md"
-            ):  # of a picture it says in which colours it is shown
+            # of a picture it says in which colours it is shown
+            if there.suffix == ".md":
                 assert not anchor or anchor in anchors(there), link
 
 

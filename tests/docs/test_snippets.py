@@ -14,10 +14,8 @@ from deniable.channel import KINDS
 from deniable.designs import FAMILIES
 
 ROOT = Path(__file__).parents[2]
-WHOLE = (
-    ROOT / "docs" / "tutorials",
-    ROOT / "docs" / "start.md",
-)  # pages whose shell commands run, too: test_tutorials.py
+# pages whose shell commands run, too: test_tutorials.py
+WHOLE = ROOT / "docs" / "tutorials", ROOT / "docs" / "start.md"
 PAGES = sorted(
     page
     for page in [
@@ -54,7 +52,8 @@ def with_snippets() -> list[object]:
 
 def needs_spark(page: Path) -> bool:
     return any(
-        "import pyspark" in code or "from pyspark" in code for _, code in snippets(page)
+        "import pyspark" in code or "from pyspark" in code
+        for _, code in snippets(page)
     )
 
 
@@ -88,7 +87,9 @@ def test_snippets_run(
             run_examples(code, names, page, line)
         else:
             exec(
-                compile("\n" * (line - 1) + code, str(page), "exec", dont_inherit=True),
+                compile(
+                    "\n" * (line - 1) + code, str(page), "exec", dont_inherit=True
+                ),
                 names,
             )
 

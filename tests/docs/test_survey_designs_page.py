@@ -62,8 +62,9 @@ def test_costs_are_those_of_the_sheet(name: str) -> None:
         assert (0 in each.factors) == (each.epsilon == math.inf)
         mean = sum(
             p * (0.9 * a + 0.1 * b)
-            for p, (a, b) in zip(each.posteriors, design.channel.floats(), strict=True)
+            for p, (a, b) in zip(
+                each.posteriors, design.channel.floats(), strict=True
+            )
         )
-        assert float(mean) == pytest.approx(
-            0.1
-        )  # posteriors average out to what was believed before
+        # posteriors average out to what was believed before
+        assert float(mean) == pytest.approx(0.1)

@@ -28,9 +28,9 @@ def test_every_claim_has_its_test_and_every_test_its_claim() -> None:
     ]
     by_file: dict[Path, list[str]] = {}
     for found in filter(None, named):
-        by_file.setdefault(ROOT / "tests" / found[1] if found[1] else TESTS, []).append(
-            found[2]
-        )
+        by_file.setdefault(
+            ROOT / "tests" / found[1] if found[1] else TESTS, []
+        ).append(found[2])
     assert sorted(by_file.pop(TESTS)) == sorted(_written(TESTS))
     for file, tests in by_file.items():
         assert set(tests) <= set(_written(file)), file

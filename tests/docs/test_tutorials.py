@@ -47,7 +47,9 @@ def program(page: Path) -> str:
             lines.append(code)
         elif language == "python":
             told += 1
-            lines.append(f"cat >> session.py <<'END OF PYTHON'\n{code}\nEND OF PYTHON")
+            lines.append(
+                f"cat >> session.py <<'END OF PYTHON'\n{code}\nEND OF PYTHON"
+            )
             lines.append(f": python {told}")
     return _grouped(lines)
 
@@ -60,10 +62,8 @@ def _grouped(lines: list[str]) -> str:
             waiting = True
             continue
         if waiting and not line.startswith("cat >> session.py"):
-            text += [
-                "python session.py",
-                ": > session.py",
-            ]  # not with &&, after which bash goes on whatever failed
+            # not with &&, after which bash goes on whatever failed
+            text += ["python session.py", ": > session.py"]
             waiting = False
         text.append(line)
     return "\n".join([*text, "python session.py" if waiting else ":"])
@@ -78,7 +78,9 @@ def test_a_tutorial_works_command_by_command(page: Path, tmp_path: Path) -> None
         ("deniable-papers", "-m deniable_papers"),
         ("python", ""),
     ):
-        (shims / name).write_text(f'#!/bin/sh\nexec "{sys.executable}" {words} "$@"\n')
+        (shims / name).write_text(
+            f'#!/bin/sh\nexec "{sys.executable}" {words} "$@"\n'
+        )
         (shims / name).chmod(0o755)
     folder = tmp_path / "empty"
     folder.mkdir()

@@ -9,7 +9,14 @@ from itertools import pairwise, product
 import pytest
 
 from deniable.channel import Dense
-from deniable.designs import hadamard, k_ary, matrix, subset, truncated_rappor, warner
+from deniable.designs import (
+    hadamard,
+    k_ary,
+    matrix,
+    subset,
+    truncated_rappor,
+    warner,
+)
 from deniable.order.admissibility import (
     admissible,
     drop_constant,
@@ -66,7 +73,9 @@ def inadmissible(count: int) -> list[tuple[Dense, Fraction]]:
 def check(channel: Dense, gamma: Fraction, split: str) -> None:
     better = repair(channel, gamma, split=split)
     assert times(rows(better.garbling), rows(better.channel)) == rows(channel)
-    assert all(sum(column) == 1 for column in zip(*rows(better.garbling), strict=True))
+    assert all(
+        sum(column) == 1 for column in zip(*rows(better.garbling), strict=True)
+    )
     verdict = admissible(better.channel, gamma)
     assert verdict, str(verdict)
     assert verdict.groups == ()
@@ -218,5 +227,7 @@ def test_the_pieces_of_a_row_add_up_to_it(split: str) -> None:
 
 def test_nested_pieces_are_nested() -> None:
     row = [Fraction(n) for n in (1, 5, 2, 4, 4, 3)]
-    sets = sorted((set(large) for large, _ in split_row(row, split="nested")), key=len)
+    sets = sorted(
+        (set(large) for large, _ in split_row(row, split="nested")), key=len
+    )
     assert all(one < two for one, two in pairwise(sets))

@@ -45,9 +45,14 @@ def by_hand(
         scores = {
             "last output": votes[-1],
             "maximum likelihood": law,
-            "highest frequency": [sum(column) for column in zip(*votes, strict=True)],
+            "highest frequency": [
+                sum(column) for column in zip(*votes, strict=True)
+            ],
             "weighted highest frequency": [
-                sum(weight * each for weight, each in zip(weights, column, strict=True))
+                sum(
+                    weight * each
+                    for weight, each in zip(weights, column, strict=True)
+                )
                 for column in zip(*votes, strict=True)
             ],
             "Bayes' rule": [
@@ -112,14 +117,16 @@ def test_independent_responses_would_beat_the_bound() -> None:
     promised = least_bayes_error(design.parity, [Fraction(1, 2)] * 2)
     both = dn.product([design, dn.warner(p="3/4")]).channel
     twice = (
-        1 - sum(max(both.probability(r, given=x) for x in (0, 3)) for r in range(4)) / 2
+        1
+        - sum(max(both.probability(r, given=x) for x in (0, 3)) for r in range(4))
+        / 2
     )
-    assert (
-        twice == promised == Fraction(1, 4)
-    )  # of two coins the second decides nothing: they may disagree
+    # of two coins the second decides nothing: they may disagree
+    assert twice == promised == Fraction(1, 4)
     third = dn.product([design, design, design]).channel
     thrice = (
         1
-        - sum(max(third.probability(r, given=x) for x in (0, 7)) for r in range(8)) / 2
+        - sum(max(third.probability(r, given=x) for x in (0, 7)) for r in range(8))
+        / 2
     )
     assert thrice < promised

@@ -26,7 +26,13 @@ from deniable.designs import (
     subset,
     warner,
 )
-from deniable.order.blackwell import Garbling, Separation, by_tables, compare, garbling
+from deniable.order.blackwell import (
+    Garbling,
+    Separation,
+    by_tables,
+    compare,
+    garbling,
+)
 from deniable.order.programs import Feasible, Infeasible, feasible, reduce, solve
 from deniable.order.sets import one_size
 from deniable.order.steps import Step
@@ -35,7 +41,9 @@ from tests.support.subset_order import subset_at, subset_inclusion, subsets_orde
 from tests.support.tables import random_channel, rows, subset_channel
 
 
-def replay(found: Garbling | Step | Separation, coarse: Channel, fine: Channel) -> None:
+def replay(
+    found: Garbling | Step | Separation, coarse: Channel, fine: Channel
+) -> None:
     """Check either outcome from its definition, with nothing but the two tables."""
     ours, theirs = table(coarse), table(fine)
     if not isinstance(found, Separation):
@@ -44,7 +52,8 @@ def replay(found: Garbling | Step | Separation, coarse: Channel, fine: Channel) 
         cells = table(channel)
         assert times(cells, theirs) == ours
         assert all(
-            sum(column) == 1 and min(column) >= 0 for column in zip(*cells, strict=True)
+            sum(column) == 1 and min(column) >= 0
+            for column in zip(*cells, strict=True)
         )
         return
     none = (Fraction(0),) * coarse.answers
@@ -151,7 +160,10 @@ def test_coded_channels_in_closed_form(one: Channel, two: Channel) -> None:
 
 def test_a_million_categories_are_compared_in_closed_form() -> None:
     for build in (k_ary, hadamard, local_hashing):
-        lower, higher = build(1_000_000, epsilon=1), build(1_000_000, epsilon="11/10")
+        lower, higher = (
+            build(1_000_000, epsilon=1),
+            build(1_000_000, epsilon="11/10"),
+        )
         if build is local_hashing:
             higher = local_hashing(
                 1_000_000, epsilon="11/10", values=lower.channel.values
@@ -233,7 +245,10 @@ BOUNDARIES = [
 def test_the_border_is_exact_far_below_what_floats_can_tell(
     k: int, t1: int, gamma1: Fraction, t2: int, gamma2: Fraction, beyond: Fraction
 ) -> None:
-    coarse, fine = subset_channel(k, t1, gamma1 + beyond), subset_channel(k, t2, gamma2)
+    coarse, fine = (
+        subset_channel(k, t1, gamma1 + beyond),
+        subset_channel(k, t2, gamma2),
+    )
     found = by_tables(coarse, fine)
     assert (
         bool(found)
@@ -274,7 +289,10 @@ def test_elimination_solves_and_counts() -> None:
     for _ in range(30):
         size = order.randint(1, 5)
         square = [
-            [Fraction(order.randint(-4, 4), order.randint(1, 3)) for _ in range(size)]
+            [
+                Fraction(order.randint(-4, 4), order.randint(1, 3))
+                for _ in range(size)
+            ]
             for _ in range(size)
         ]
         right = [Fraction(order.randint(-4, 4)) for _ in range(size)]
@@ -291,7 +309,10 @@ def test_the_exact_simplex_ends_in_a_point_or_a_proof() -> None:
     for _ in range(80):
         height, width = order.randint(1, 4), order.randint(1, 5)
         equations = [
-            [Fraction(order.randint(-3, 3), order.randint(1, 2)) for _ in range(width)]
+            [
+                Fraction(order.randint(-3, 3), order.randint(1, 2))
+                for _ in range(width)
+            ]
             for _ in range(height)
         ]
         right = [Fraction(order.randint(0, 3)) for _ in range(height)]

@@ -30,7 +30,9 @@ Token = tuple[int, int]
 """What a token is encoded as, and its signature."""
 
 
-def together(modulus: int, *, compared: bool) -> dict[tuple[Signing, Token], Fraction]:
+def together(
+    modulus: int, *, compared: bool
+) -> dict[tuple[Signing, Token], Fraction]:
     """Return how likely each pair is among those who spend their token, when all encodings and factors are.
 
     The signer returns one root of what it is given, whichever has the smallest number; where there is none it returns
@@ -45,7 +47,8 @@ def together(modulus: int, *, compared: bool) -> dict[tuple[Signing, Token], Fra
     for encoded, factor in product(units if compared else range(modulus), units):
         blinded = encoded * factor**EXPONENT % modulus
         signed = next(
-            (root for root in range(modulus) if root**EXPONENT % modulus == blinded), 1
+            (root for root in range(modulus) if root**EXPONENT % modulus == blinded),
+            1,
         )
         signature = signed * pow(factor, -1, modulus) % modulus
         if signature**EXPONENT % modulus == encoded:

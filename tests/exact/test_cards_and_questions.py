@@ -32,10 +32,15 @@ def census(
     each = []
     for answer in (0, 1):
         column = [row[answer] for row in rows]
-        mean = sum((w * p for w, p in zip(weights, column, strict=True)), Fraction(0))
+        mean = sum(
+            (w * p for w, p in zip(weights, column, strict=True)), Fraction(0)
+        )
         assert mean == answer
         each.append(
-            sum((w * w * p for w, p in zip(weights, column, strict=True)), Fraction(0))
+            sum(
+                (w * w * p for w, p in zip(weights, column, strict=True)),
+                Fraction(0),
+            )
             - mean**2
         )
     return ((1 - share) * each[0] + share * each[1]) / n
@@ -74,7 +79,9 @@ def test_simmons_keeps_its_epsilon_and_reaches_it(
         exact.exp_below(exact.positive_epsilon(epsilon)),
     )
     p = rare * (x - 1) / (1 + rare * (x - 1))
-    gap = design.probability("yes", given="yes") - design.probability("yes", given="no")
+    gap = design.probability("yes", given="yes") - design.probability(
+        "yes", given="no"
+    )
     assert abs(gap - p) < Fraction(1, 2**60)
 
 
@@ -103,9 +110,8 @@ def test_three_cards_keep_their_epsilon_and_have_the_variance_of_the_document(
     for share in (0.0, 0.3, 1.0):
         variance = covariance(design, [1 - share, share], 10, population=10)[1, 1]
         formula = (1 / (np.tanh(eps / 2) ** 2 * (1 - p2)) - 1) / 40
-        assert variance == pytest.approx(
-            formula, rel=1e-7
-        )  # at ε = 1/1000 floats lose some digits
+        # at ε = 1/1000 floats lose some digits
+        assert variance == pytest.approx(formula, rel=1e-7)
         assert variance >= covariance(
             warner(epsilon), [1 - share, share], 10, population=10
         )[1, 1] * (1 - 1e-7)

@@ -92,7 +92,9 @@ def test_no_weight_can_be_moved_without_passing_epsilon(low: bool) -> None:
         other = channel.other * scale + (1 if low else -1)
         same = TOTAL - (size - 1) * other
         further = Fraction(other, same) if low else Fraction(same, other)
-        assert further < 0 or further > exact.exp_below(exact.positive_epsilon(epsilon))
+        assert further < 0 or further > exact.exp_below(
+            exact.positive_epsilon(epsilon)
+        )
 
 
 def test_at_a_large_epsilon_the_smallest_weight_is_what_limits() -> None:
@@ -117,7 +119,9 @@ def test_an_epsilon_that_the_weights_cannot_honour_is_refused(
 def test_a_million_categories_take_no_time_and_no_memory() -> None:
     design = k_ary(1_000_000, epsilon=1)
     assert 1 - 1e-6 <= design.epsilon <= 1
-    assert design.probability("7", given="7") > 2 * design.probability("8", given="7")
+    assert design.probability("7", given="7") > 2 * design.probability(
+        "8", given="7"
+    )
     assert design.bayes_factors("7", "7") == (design.parity, design.parity)
     assert design.bayes_factors("7", "8") == (1 / Fraction(design.parity), 1)
     assert len(design.to_json()) < 400

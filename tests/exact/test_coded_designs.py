@@ -27,7 +27,9 @@ from tests.support.rational import (
 
 HADAMARD = [Hadamard(size, 5, 2) for size in (2, 3, 4, 5, 7, 8, 12)]
 HASHING = [
-    Hashing(size, q, 5, 2) for q in (2, 3, 4, 5, 8, 9) for size in (2, 3, 4, 5, 9, 10)
+    Hashing(size, q, 5, 2)
+    for q in (2, 3, 4, 5, 8, 9)
+    for size in (2, 3, 4, 5, 9, 10)
 ]
 CODED = pytest.mark.parametrize("channel", [*HADAMARD, *HASHING], ids=repr)
 
@@ -66,7 +68,9 @@ def test_the_closed_form_is_a_left_inverse_and_its_floats_are_those_numbers(
     channel: Hadamard | Hashing,
 ) -> None:
     p, s = moments(channel)
-    left = tuple(tuple((cell - s) / (p - s) for cell in row) for row in speaks(channel))
+    left = tuple(
+        tuple((cell - s) / (p - s) for cell in row) for row in speaks(channel)
+    )
     assert times(left, table(channel)) == identity(channel.answers)
     closed = supported(channel)
     assert (closed.p, closed.q, closed.gap) == (float(p), float(s), float(p - s))
@@ -79,7 +83,9 @@ def test_the_estimate_is_unbiased_in_every_world_of_two_people(
     channel: Hadamard | Hashing,
 ) -> None:
     p, s = moments(channel)
-    left = tuple(tuple((cell - s) / (p - s) for cell in row) for row in speaks(channel))
+    left = tuple(
+        tuple((cell - s) / (p - s) for cell in row) for row in speaks(channel)
+    )
     rows, n = table(channel), channel.responses
     for answers in ((0, 0), (0, 1), (1, channel.answers - 1)):
         mean = [Fraction(0)] * channel.answers
@@ -87,7 +93,9 @@ def test_the_estimate_is_unbiased_in_every_world_of_two_people(
             chance = rows[one][answers[0]] * rows[two][answers[1]]
             for x in range(channel.answers):
                 mean[x] += chance * (left[x][one] + left[x][two]) / 2
-        assert mean == [Fraction(answers.count(x), 2) for x in range(channel.answers)]
+        assert mean == [
+            Fraction(answers.count(x), 2) for x in range(channel.answers)
+        ]
 
 
 @CODED
@@ -100,7 +108,8 @@ def test_the_variance_of_a_share_depends_on_that_share_alone(
     sent = applied(table(channel), truth)
     for x, row in enumerate(speaks(channel)):
         hit = sum(
-            (cell * chance for cell, chance in zip(row, sent, strict=True)), Fraction(0)
+            (cell * chance for cell, chance in zip(row, sent, strict=True)),
+            Fraction(0),
         )
         assert hit == s + (p - s) * truth[x]
         second = sum(
@@ -191,7 +200,9 @@ def test_no_two_hashes_are_multiples_of_each_other() -> None:
     forms = [channel.form(number) for number in range(channel.hashes)]
     digits = [tuple(form // 3**i % 3 for i in range(3)) for form in forms]
     assert len(set(digits)) == len(digits) == 13
-    assert not set(digits) & {tuple(2 * digit % 3 for digit in each) for each in digits}
+    assert not set(digits) & {
+        tuple(2 * digit % 3 for digit in each) for each in digits
+    }
 
 
 @pytest.mark.parametrize("epsilon", ["1/1000", "1/2", 1, 2, 4, 8])

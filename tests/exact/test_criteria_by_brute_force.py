@@ -59,7 +59,10 @@ DEMANDS: list[tuple[Strict, Callable[[Fraction, Fraction], bool]]] = [
     (
         Boundaries(upper=[(0, "1/5"), ("1/4", "3/5"), ("1/2", "4/5"), (1, 1)]),
         lambda p, q: (
-            q > min(F(1, 5) + p * F(8, 5), F(2, 5) + p * F(4, 5), F(3, 5) + p * F(2, 5))
+            q
+            > min(
+                F(1, 5) + p * F(8, 5), F(2, 5) + p * F(4, 5), F(3, 5) + p * F(2, 5)
+            )
         ),
     ),
     (
@@ -81,9 +84,8 @@ def grid(size: int) -> Iterator[tuple[Fraction, ...]]:
             for j in range(n - i + 1)
             if i + j < n
         )
-        for pair in combinations(
-            range(3), 2
-        ):  # the corners of beliefs: all of it on two answers
+        # the corners of beliefs: all of it on two answers
+        for pair in combinations(range(3), 2):
             for one, two in grid(2):
                 prior = [F(0)] * 3
                 prior[pair[0]], prior[pair[1]] = one, two
@@ -186,7 +188,9 @@ def test_steps_are_rho1_to_rho2() -> None:
     up = [(0, rho2), (rho1, rho2), (rho1, 1), (1, 1)]
     down = [(0, 0), (rho2, 0), (rho2, rho1), (1, rho1)]
     expected = RhoToRho(rho1, rho2).parity
-    assert Boundaries(upper=up).parity == Boundaries(lower=down).parity == expected == 6
+    assert (
+        Boundaries(upper=up).parity == Boundaries(lower=down).parity == expected == 6
+    )
     assert Boundaries(lower=down, upper=up).parity == 6
 
 

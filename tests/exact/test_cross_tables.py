@@ -64,17 +64,21 @@ def test_a_randomized_column_with_one_that_is_openly_known() -> None:
 
 def test_a_device_that_is_taken_for_another_is_found() -> None:
     """The fault: responses are inverted with a device that keeps answers more often than it did."""
-    wrong = dn.Design("wrong", ONE.categories, ONE.symbols, Dense(((4, 1), (1, 4)), 5))
+    wrong = dn.Design(
+        "wrong", ONE.categories, ONE.symbols, Dense(((4, 1), (1, 4)), 5)
+    )
     with pytest.raises(AssertionError):
-        assert _mixed(wrong) == pytest.approx(np.array([[0, 0.5], [0.5, 0]]), abs=1e-3)
+        assert _mixed(wrong) == pytest.approx(
+            np.array([[0, 0.5], [0.5, 0]]), abs=1e-3
+        )
 
 
 def _mixed(inverted: dn.Design) -> np.ndarray:
     total: np.ndarray | float = 0.0
     for codes in worlds(range(2), repeat=2):
-        chance = ONE.channel.probability(codes[0], given=1) * ONE.channel.probability(
-            codes[1], given=0
-        )
+        chance = ONE.channel.probability(
+            codes[0], given=1
+        ) * ONE.channel.probability(codes[1], given=0)
         sent = dn.Responses(inverted, {"response": np.array(codes, np.uint8)})
         total = total + float(chance) * dn.cross_table(sent, SEX).shares
     return np.asarray(total)

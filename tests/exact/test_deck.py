@@ -48,7 +48,9 @@ def estimates(
 ) -> list[tuple[Fraction, Fraction]]:
     return [
         (
-            estimate_deck(tally_deck(deck, sent(deck, answers, hand))).evidence.exactly,
+            estimate_deck(
+                tally_deck(deck, sent(deck, answers, hand))
+            ).evidence.exactly,
             weight * p,
         )
         for hand, p in deals(deck, len(answers)).items()
@@ -74,9 +76,9 @@ def test_with_no_card_to_spare_it_is_the_formula_of_the_document(deck: Deck) -> 
     constant, slope = parts(whole, n)
     gap = whole.numbers + 1 - 2 * whole.mean
     assert constant == 0
-    assert slope * share * (1 - share) / n == 4 * share * (1 - share) * whole.spread / (
-        (n - 1) * gap**2
-    )
+    assert slope * share * (1 - share) / n == 4 * share * (
+        1 - share
+    ) * whole.spread / ((n - 1) * gap**2)
 
 
 def test_somebody_who_sends_nothing_leaves_an_estimate_of_the_others() -> None:
@@ -85,7 +87,10 @@ def test_somebody_who_sends_nothing_leaves_an_estimate_of_the_others() -> None:
         share = Fraction(sum(answers), 4)
         mean, spread = moments(estimates(deck, answers))
         constant, slope = parts(deck, 4)
-        assert (mean, spread) == (share, (constant + slope * share * (1 - share)) / 4)
+        assert (mean, spread) == (
+            share,
+            (constant + slope * share * (1 - share)) / 4,
+        )
 
 
 @pytest.mark.parametrize(
@@ -106,7 +111,10 @@ def test_people_drawn_from_a_population_add_their_own_variance(
             for chosen in samples
             for pair in estimates(deck, chosen, Fraction(1, len(samples)))
         ]
-        assert moments(pairs) == (share, (constant + slope * share * (1 - share)) / n)
+        assert moments(pairs) == (
+            share,
+            (constant + slope * share * (1 - share)) / n,
+        )
 
 
 def test_independent_respondents_add_their_own_variance() -> None:
@@ -159,14 +167,15 @@ def test_where_it_cannot_be_estimated_the_largest_variance_is_told() -> None:
 
 def collector(deck: Deck) -> list[tuple[Fraction, Fraction]]:
     """Return for the worst world of the others the probabilities of all responses, the first answering no and yes."""
-    others = (0,) * (
-        deck.people - 1
-    )  # what the others answer only renames their responses
+    # what the others answer only renames their responses
+    others = (0,) * (deck.people - 1)
     no, yes = law(deck, (0, *others)), law(deck, (1, *others))
     return [(no.get(r, Fraction(0)), yes.get(r, Fraction(0))) for r in {*no, *yes}]
 
 
-def test_what_the_others_answer_does_not_matter_to_a_collector_who_knows_it() -> None:
+def test_what_the_others_answer_does_not_matter_to_a_collector_who_knows_it() -> (
+    None
+):
     deck = Deck((2, 1, 3), 3)
     found = set()
     for others in product((0, 1), repeat=2):
@@ -181,7 +190,9 @@ def test_what_the_others_answer_does_not_matter_to_a_collector_who_knows_it() ->
 @every_deck
 def test_the_parity_against_a_collector_is_the_brute_force_one(deck: Deck) -> None:
     ratios: list[Ratio] = [
-        quotient(a, b) for no, yes in collector(deck) for a, b in ((no, yes), (yes, no))
+        quotient(a, b)
+        for no, yes in collector(deck)
+        for a, b in ((no, yes), (yes, no))
     ]
     assert deck.parity_collector == max(ratios)
 
@@ -195,7 +206,9 @@ def test_delta_against_a_collector_is_the_brute_force_one(
 ) -> None:
     pairs = collector(deck)
     up = sum((max(Fraction(0), no - gamma * yes) for no, yes in pairs), Fraction(0))
-    down = sum((max(Fraction(0), yes - gamma * no) for no, yes in pairs), Fraction(0))
+    down = sum(
+        (max(Fraction(0), yes - gamma * no) for no, yes in pairs), Fraction(0)
+    )
     assert excess(deck.counts, deck.cards - deck.people + 1, gamma) == up == down
 
 
@@ -211,7 +224,9 @@ def test_the_parity_of_one_response_alone_is_that_of_the_independent_cards(
     assert deck.parity_collector >= deck.parity_alone
 
 
-def test_with_all_cards_dealt_delta_is_the_share_of_cards_beside_the_middle() -> None:
+def test_with_all_cards_dealt_delta_is_the_share_of_cards_beside_the_middle() -> (
+    None
+):
     for counts in ((1, 2, 3), (5, 90, 10), (0, 1, 2)):
         deck = Deck(counts, sum(counts))
         assert deck.parity_collector == math.inf

@@ -22,7 +22,9 @@ THREE = {
     "likes": dn.unary(["tea", "milk"], p="2/3", q="1/4"),
 }
 DESIGNS = [
-    dn.drawn_items({"smokes": dn.warner(p="3/4"), "drinks": dn.binary("9/10", "7/10")}),
+    dn.drawn_items(
+        {"smokes": dn.warner(p="3/4"), "drinks": dn.binary("9/10", "7/10")}
+    ),
     dn.drawn_items(THREE),
     dn.drawn_items(THREE, each=2),
 ]
@@ -37,7 +39,9 @@ def combined(design: dn.DrawnDesign) -> list[dict[str, str]]:
     return [dict(zip(design.attributes, each, strict=True)) for each in answers]
 
 
-def probabilities(design: dn.DrawnDesign, answer: Mapping[str, str]) -> list[Fraction]:
+def probabilities(
+    design: dn.DrawnDesign, answer: Mapping[str, str]
+) -> list[Fraction]:
     """The probability of every response, written down from what the design says it does."""
     found = []
     for drawn in combinations(design.factors, design.each):
@@ -61,7 +65,9 @@ def test_epsilon_is_what_the_responses_reveal(design: dn.DrawnDesign) -> None:
 
 
 @every_design
-def test_responses_are_numbered_and_written_one_to_one(design: dn.DrawnDesign) -> None:
+def test_responses_are_numbered_and_written_one_to_one(
+    design: dn.DrawnDesign,
+) -> None:
     written = [design.symbol(number) for number in range(design.responses)]
     assert len(set(written)) == design.responses
     assert [design.response_number(each) for each in written] == list(
@@ -108,7 +114,8 @@ def test_bytes_in_bulk_are_hands_first_then_attribute_by_attribute(
             if name in hand.attributes:
                 told[row][name] = dn.respond(part, answer[name], source=one).symbol
     assert list(sent) == [
-        " · ".join(f"{name}: {symbol}" for name, symbol in row.items()) for row in told
+        " · ".join(f"{name}: {symbol}" for name, symbol in row.items())
+        for row in told
     ]
     assert bulk.used == one.used
     single = dn.respond_all(
@@ -149,7 +156,9 @@ def worlds(
     """Every tally of so many independent people, with its exact chance."""
     each = [Fraction(0)] * design.responses
     for answers, share in truth.items():
-        own = probabilities(design, dict(zip(design.attributes, answers, strict=True)))
+        own = probabilities(
+            design, dict(zip(design.attributes, answers, strict=True))
+        )
         each = [sum_ + share * one for sum_, one in zip(each, own, strict=True)]
     for sent in product(range(design.responses), repeat=people):
         chance = math.prod((each[number] for number in sent), start=Fraction(1))
@@ -190,9 +199,8 @@ def test_given_who_was_asked_shares_are_unbiased_and_covariances_too() -> None:
 def test_attributes_drawn_together_move_together_as_the_answers_do() -> None:
     """Three attributes, two for each: covariances between them against those of many simulated surveys."""
     design = dn.drawn_items({name: dn.warner(p="4/5") for name in "abc"}, each=2)
-    shares = np.array(
-        [0.4, 0.05, 0.05, 0.05, 0.05, 0.05, 0.05, 0.3]
-    )  # all three say much the same
+    # all three say much the same
+    shares = np.array([0.4, 0.05, 0.05, 0.05, 0.05, 0.05, 0.05, 0.3])
     answers = [
         dict(
             zip(
@@ -204,7 +212,10 @@ def test_attributes_drawn_together_move_together_as_the_answers_do() -> None:
         for j in range(8)
     ]
     chances = np.array(
-        [[float(each) for each in probabilities(design, answer)] for answer in answers]
+        [
+            [float(each) for each in probabilities(design, answer)]
+            for answer in answers
+        ]
     )
     draw = np.random.default_rng(7)
     counts = draw.multinomial(3_000, shares @ chances, size=40_000)
@@ -216,9 +227,9 @@ def test_attributes_drawn_together_move_together_as_the_answers_do() -> None:
         for hand in design.hands:
             if name in hand.attributes:
                 table = counts[:, hand.start : hand.start + 4].reshape(-1, 2, 2)
-                yes[:, at] += table.take(1, axis=1 + hand.attributes.index(name)).sum(
-                    axis=1
-                )
+                yes[:, at] += table.take(
+                    1, axis=1 + hand.attributes.index(name)
+                ).sum(axis=1)
                 asked[:, at] += table.sum(axis=(1, 2))
     measured = np.cov(((yes / asked - 0.2) / 0.6).T)
     # A covariance of 40,000 surveys has an error of √(1/40,000) = 0.5 % of the variances, a variance one of √2 times
@@ -230,9 +241,8 @@ def test_attributes_drawn_together_move_together_as_the_answers_do() -> None:
             rtol=0,
             atol=6.1 * 0.005 * claimed[1, 1],
         )
-        assert (
-            claimed[2 * i + 1, 2 * j + 1] > 3 * 6.1 * 0.005 * claimed[1, 1]
-        )  # zero would be found
+        # zero would be found
+        assert claimed[2 * i + 1, 2 * j + 1] > 3 * 6.1 * 0.005 * claimed[1, 1]
     np.testing.assert_allclose(
         np.diag(measured), np.diag(claimed)[1::2], rtol=6.1 * 0.0071
     )
@@ -251,10 +261,13 @@ def test_a_contrast_of_attributes_adds_their_variances() -> None:
     )
 
 
-def test_how_attributes_hang_together_is_refused_where_nobody_was_asked_both() -> None:
+def test_how_attributes_hang_together_is_refused_where_nobody_was_asked_both() -> (
+    None
+):
     found = dn.estimate(dn.DrawnTally(DESIGNS[0], np.array([300, 120, 90, 260])))
     with pytest.raises(
-        dn.errors.InvalidRequest, match="nobody was asked about 2 attributes together"
+        dn.errors.InvalidRequest,
+        match="nobody was asked about 2 attributes together",
     ) as caught:
         found.cross_table("smokes", "drinks")
     assert "each=2" in str(caught.value)
@@ -262,9 +275,8 @@ def test_how_attributes_hang_together_is_refused_where_nobody_was_asked_both() -
 
 
 PAIRS = dn.drawn_items(THREE, each=2)
-JOINT = (
-    np.array([4, 1, 1, 2, 1, 1, 1, 2, 1, 1, 1, 4]) / 20
-)  # of the answers to all three, the last fastest
+# of the answers to all three, the last fastest
+JOINT = np.array([4, 1, 1, 2, 1, 1, 1, 2, 1, 1, 1, 4]) / 20
 
 
 def sent(design: dn.DrawnDesign, shares: np.ndarray) -> list[np.ndarray]:
@@ -297,7 +309,9 @@ def test_a_cross_table_has_the_totals_of_the_attributes_and_is_unbiased() -> Non
     )
     truth = JOINT.reshape(2, 3, 2)
     np.testing.assert_allclose(
-        cells(counts.astype(int), "smokes", "age"), truth.sum(axis=2).ravel(), atol=1e-7
+        cells(counts.astype(int), "smokes", "age"),
+        truth.sum(axis=2).ravel(),
+        atol=1e-7,
     )
     np.testing.assert_allclose(
         cells(counts.astype(int), "likes", "smokes"),
@@ -343,7 +357,9 @@ def test_the_covariance_of_a_cross_table_is_that_of_what_was_sent() -> None:
     sums = np.kron(np.eye(2), np.ones(2))  # the cells of each row
     assert sums @ few.cross_table(
         "smokes", "likes"
-    ).cov_params() @ sums.T == pytest.approx(few.parts["smokes"].cov_params(), rel=1e-3)
+    ).cov_params() @ sums.T == pytest.approx(
+        few.parts["smokes"].cov_params(), rel=1e-3
+    )
 
 
 def test_of_few_people_errors_are_smaller_and_contrasts_never_too_small() -> None:
@@ -373,17 +389,19 @@ def test_of_few_people_errors_are_smaller_and_contrasts_never_too_small() -> Non
 
 def test_the_covariances_of_a_population_are_those_of_all_ways_to_draw_it() -> None:
     """Five people, asked directly about two of three attributes; hands of two, one and one, one person not asked."""
-    asked = dn.drawn_items({name: dn.direct(["no", "yes"]) for name in "abc"}, each=2)
+    asked = dn.drawn_items(
+        {name: dn.direct(["no", "yes"]) for name in "abc"}, each=2
+    )
     truth = np.array([[0, 1, 1], [1, 1, 0], [0, 0, 1], [1, 0, 1], [1, 1, 1]])
     values = []
     for order in permutations(range(5)):
-        about = (
-            order[:3],
-            order[:2] + order[3:4],
-            order[2:4],
-        )  # the hands ab, ac and bc hold two, one and one
+        # the hands ab, ac and bc hold two, one and one
+        about = order[:3], order[:2] + order[3:4], order[2:4]
         values.append([truth[list(who), at].mean() for at, who in enumerate(about)])
-    measured, among = np.cov(np.array(values).T, bias=True), np.cov(truth.T, bias=True)
+    measured, among = (
+        np.cov(np.array(values).T, bias=True),
+        np.cov(truth.T, bias=True),
+    )
     for (one, two), people in {(0, 1): 2 / 9, (0, 2): 1 / 6, (1, 2): 1 / 6}.items():
         assert measured[one, two] == pytest.approx(
             (people - 1 / 5) * 5 / 4 * among[one, two]
@@ -449,10 +467,13 @@ def test_measured_variances_are_as_predicted_and_smaller_than_by_splitting(
         shares={name: [1 - share, share] for name in names},
         category=f"{names[0]}: yes",
     )
-    assert np.var(drawn) == pytest.approx(predicted, rel=6.1 * math.sqrt(2 / surveys))
+    assert np.var(drawn) == pytest.approx(
+        predicted, rel=6.1 * math.sqrt(2 / surveys)
+    )
     part = float(split_.probability("yes", given="yes"))
     shared = (
-        draw.binomial(people, share * part + (1 - share) * (1 - part), surveys) / people
+        draw.binomial(people, share * part + (1 - share) * (1 - part), surveys)
+        / people
         - (1 - part)
     ) / (2 * part - 1)
     other = plan.variance(split_, people, shares=[1 - share, share])

@@ -27,7 +27,9 @@ from deniable.tallies import Tally, tally
 RATE = Fraction(3, 4)  # large, so that small worlds have alarms at all
 
 
-def laws(channel: Channel, answers: tuple[int, ...]) -> dict[tuple[int, ...], Fraction]:
+def laws(
+    channel: Channel, answers: tuple[int, ...]
+) -> dict[tuple[int, ...], Fraction]:
     """Return how probable each sorted list of responses is, exactly."""
     found: dict[tuple[int, ...], Fraction] = {(): Fraction(1)}
     for answer in answers:
@@ -111,7 +113,8 @@ def test_the_swing_is_attained_by_leaving_out_some_responses(design: Design) -> 
         if design.channel.possible(number)
     ]
     sent = [
-        design.symbols[possible[number * number % len(possible)]] for number in range(7)
+        design.symbols[possible[number * number % len(possible)]]
+        for number in range(7)
     ]
     linear = left_inverse(design.channel)
     rest = [tally(design, list(kept)) for kept in combinations(sent, 5)]

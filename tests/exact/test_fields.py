@@ -69,7 +69,9 @@ def test_the_polynomial_is_the_smallest_that_is_no_product(q: int) -> None:
         for a in range(prime**low, 2 * prime**low)
         for b in range(prime ** (r - low), 2 * prime ** (r - low))
     }
-    assert polynomial == next(each for each in range(q, 2 * q) if each not in products)
+    assert polynomial == next(
+        each for each in range(q, 2 * q) if each not in products
+    )
 
 
 def multiplied(one: int, two: int, prime: int) -> int:

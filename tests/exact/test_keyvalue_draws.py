@@ -11,7 +11,12 @@ import pytest
 
 from deniable.chance import ScriptedSource
 from deniable.channel import Dense
-from deniable.types.key_value.design import KeyValueDesign, lpp_club, pckv_grr, pckv_ue
+from deniable.types.key_value.design import (
+    KeyValueDesign,
+    lpp_club,
+    pckv_grr,
+    pckv_ue,
+)
 from deniable.types.key_value.schemes import Index, Unary
 from tests.support.keyvalue import Row, rows
 from tests.support.positions import script
@@ -69,13 +74,17 @@ def scripts(scheme: object, row: Row) -> Iterator[tuple[bytes, Fraction]]:
 
 @pytest.mark.parametrize("name", SMALL)
 @pytest.mark.parametrize("row", list(rows(2, (None, THIRD, Fraction(-1)))), ids=str)
-def test_every_position_sends_what_the_probabilities_say(name: str, row: Row) -> None:
+def test_every_position_sends_what_the_probabilities_say(
+    name: str, row: Row
+) -> None:
     scheme = SMALL[name]
     found: Counter[int] = Counter()
     for words, probability in scripts(scheme, row):
         source = ScriptedSource(words)
         found[scheme.draw(row, source)] += probability  # type: ignore[assignment]
-        assert source.used == len(words), "a draw takes as many words whatever is true"
+        assert source.used == len(words), (
+            "a draw takes as many words whatever is true"
+        )
     expected = {
         response: scheme.probability(response, row)
         for response in range(scheme.responses)

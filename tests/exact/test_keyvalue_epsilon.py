@@ -29,7 +29,9 @@ every = pytest.mark.parametrize("design", EVERY)
 
 
 @every
-def test_the_parity_is_that_of_all_rows_and_responses(design: KeyValueDesign) -> None:
+def test_the_parity_is_that_of_all_rows_and_responses(
+    design: KeyValueDesign,
+) -> None:
     assert design.parity == parity(design.scheme)
 
 
@@ -73,10 +75,11 @@ def test_lemma_4_holds_from_twice_as_many_items_as_places_on(padding: int) -> No
     a, b, p = Fraction(13, 20), Fraction(3, 4), Fraction(4, 5)
     printed = max(p / (1 - p), 2 * a * b * p / ((1 - a) * (1 - b)))
     assert pckv_ue(2 * padding, a=a, b=b, p=p, padding=padding).parity == printed
-    if (
-        padding > 1
-    ):  # two full rows must then share an item, which makes them more alike
-        assert pckv_ue(2 * padding - 1, a=a, b=b, p=p, padding=padding).parity < printed
+    # two full rows must then share an item, which makes them more alike
+    if padding > 1:
+        assert (
+            pckv_ue(2 * padding - 1, a=a, b=b, p=p, padding=padding).parity < printed
+        )
 
 
 @pytest.mark.parametrize("padding", [1, 2, 4])
@@ -86,7 +89,9 @@ def test_the_amplified_epsilon_of_pckv_grr(padding: int) -> None:
     design = pckv_grr(items, a=a, p=p, padding=padding)
     key, value = a / ((1 - a) / (items + padding - 1)), p / (1 - p)
     shift = (padding - 1) * (value + 1) / 2
-    assert design.parity == (key * value + shift) / (min(key, (value + 1) / 2) + shift)
+    assert design.parity == (key * value + shift) / (
+        min(key, (value + 1) / 2) + shift
+    )
 
 
 @pytest.mark.parametrize("items", range(1, 8))
@@ -114,7 +119,11 @@ def test_a_few_numbers_of_marked_items_are_enough_to_try(
 def test_a_requested_epsilon_is_never_exceeded_and_nearly_reached(
     epsilon: float | str, items: int
 ) -> None:
-    built = [vpp(items, epsilon), lpp_ddagger(items, epsilon), lpp_club(items, epsilon)]
+    built = [
+        vpp(items, epsilon),
+        lpp_ddagger(items, epsilon),
+        lpp_club(items, epsilon),
+    ]
     for padding in {1, items // 2}:
         built += [
             pckv_ue(items, epsilon, padding=padding),

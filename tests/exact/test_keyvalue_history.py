@@ -27,7 +27,9 @@ PAIRS = [
     pytest.param(lpp_ddagger(ITEMS, 1), lpp_ddagger(ITEMS, 3), id="ddagger"),
     pytest.param(pckv_ue(ITEMS, 1), pckv_ue(ITEMS, 2), id="ue"),
     pytest.param(
-        pckv_ue(ITEMS, 1, padding=2), pckv_ue(ITEMS, 2, padding=2), id="ue, two places"
+        pckv_ue(ITEMS, 1, padding=2),
+        pckv_ue(ITEMS, 2, padding=2),
+        id="ue, two places",
     ),
 ]
 KNOWN = list(rows(2, (None, Fraction(-1), Fraction(1, 3), Fraction(1))))
@@ -49,7 +51,9 @@ class Branches:
             after - before for before, after in zip([0, *sums], sums, strict=False)
         ]
         if self.depth == len(self.path):  # a draw that no way has come to yet
-            first, *others = (place for place, weight in enumerate(weights) if weight)
+            first, *others = (
+                place for place, weight in enumerate(weights) if weight
+            )
             self.open.extend([*self.path, place] for place in others)
             self.path.append(first)
         place = self.path[self.depth]
@@ -134,7 +138,7 @@ def test_settling_wrongly_would_be_seen(monkeypatch: pytest.MonkeyPatch) -> None
         for first in range(3)
         for answer, share in ((1, plus), (2, 1 - plus))
     )
-    assert again != plus * new.probability(1, given=1) + (1 - plus) * new.probability(
-        1, given=2
-    )
+    assert again != plus * new.probability(1, given=1) + (
+        1 - plus
+    ) * new.probability(1, given=2)
     assert [odds for odds, _ in settled(monkeypatch, coarse, {}, "+ tea")] == [1]

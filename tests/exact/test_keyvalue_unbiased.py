@@ -205,11 +205,14 @@ def _ddagger(m: int, p: Fraction, q: Fraction) -> KeyValueDesign:
     from deniable.designs import rr3_ddagger
     from deniable.types.key_value.schemes import Index
 
-    return KeyValueDesign("lpp_ddagger", m, Index(m, rr3_ddagger(p, q).channel.dense()))  # type: ignore[arg-type]
+    return KeyValueDesign(
+        "lpp_ddagger", m, Index(m, rr3_ddagger(p, q).channel.dense())
+    )  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
-    "design", [lpp_club(3, 1, low=1, high=5), pckv_ue(3, 1, padding=2, low=1, high=5)]
+    "design",
+    [lpp_club(3, 1, low=1, high=5), pckv_ue(3, 1, padding=2, low=1, high=5)],
 )
 def test_moments_are_on_the_scale_of_the_design(design: KeyValueDesign) -> None:
     edges = [5, None, 1, 3]
@@ -234,10 +237,13 @@ def test_moments_are_on_the_scale_of_the_design(design: KeyValueDesign) -> None:
 def test_conditional_moments_are_on_the_scale_of_the_design() -> None:
     edges: list[int | None] = [5, None, 1, 3]
     plain = conditional_moments(
-        lpp_club(3, 1), [None if edge is None else (edge - 3) / 2 for edge in edges], 2
+        lpp_club(3, 1),
+        [None if edge is None else (edge - 3) / 2 for edge in edges],
+        2,
     )
     found = conditional_moments(lpp_club(3, 1, low=1, high=5), edges, 2)
     assert found.weight == 9
     assert (
-        found.var_weight == 9 * plain.var_degree + 12 * plain.cov + 4 * plain.var_weight
+        found.var_weight
+        == 9 * plain.var_degree + 12 * plain.cov + 4 * plain.var_weight
     )

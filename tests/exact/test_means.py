@@ -27,7 +27,9 @@ def test_a_value_is_rounded_with_exactly_its_probability(value: str | int) -> No
         step = Fraction(4, levels - 1)
         wanted = {
             name: max(1 - abs(Fraction(value) - level) / step, Fraction(0))
-            for name, level in zip(design.categories, design.scale.values, strict=True)
+            for name, level in zip(
+                design.categories, design.scale.values, strict=True
+            )
         }
         assert law(lambda design=design: rounded(design, value)) == {
             name: each for name, each in wanted.items() if each

@@ -78,7 +78,9 @@ def mangat_singh(member: bool, t: Fraction, p: Fraction) -> Path:
 def mangat_unrelated(member: bool, t: Fraction, p: Fraction, b: Fraction) -> Path:
     for card, chance in cards(truth=t):
         for second, said in (
-            [(Fraction(1), int(member))] if card == "truth" else simmons(member, p, b)
+            [(Fraction(1), int(member))]
+            if card == "truth"
+            else simmons(member, p, b)
         ):
             yield chance * second, said
 
@@ -177,7 +179,8 @@ PARAMETERS = {
     "honest": [Fraction(2, 3), Fraction(1, 2)],
     "yes": [Fraction(1, 6), Fraction(0)],
     "cards": [
-        [Fraction(k, 10) for k in each] for each in ((1, 2, 3, 2, 2), (6, 2, 2), (3, 7))
+        [Fraction(k, 10) for k in each]
+        for each in ((1, 2, 3, 2, 2), (6, 2, 2), (3, 7))
     ],
 }
 
@@ -261,7 +264,9 @@ def test_a_forced_choice_is_that_of_its_device(forced: tuple[int, ...]) -> None:
 
 def test_in_a_negative_survey_every_other_category_is_sent_alike() -> None:
     rows = table(dn.negative_survey(["red", "green", "blue"]).channel)
-    assert rows == tuple(tuple(Fraction(i != j, 2) for j in range(3)) for i in range(3))
+    assert rows == tuple(
+        tuple(Fraction(i != j, 2) for j in range(3)) for i in range(3)
+    )
 
 
 def test_every_draw_of_kuk_reveals_as_much_again() -> None:
@@ -282,7 +287,9 @@ ONE_SIDED = [
 
 
 @pytest.mark.parametrize("design", ONE_SIDED, ids=lambda design: design.name)
-def test_a_no_of_a_one_sided_design_is_proof_and_a_yes_is_not(design: Design) -> None:
+def test_a_no_of_a_one_sided_design_is_proof_and_a_yes_is_not(
+    design: Design,
+) -> None:
     others = design.channel.probability(1, given=0)
     assert design.epsilon == math.inf
     assert [design.bayes_factors(symbol, "yes")[0] for symbol in design.symbols] == [

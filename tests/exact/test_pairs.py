@@ -63,16 +63,21 @@ def test_a_string_that_is_not_listed_scores_zero_over_all_the_places_it_may_have
 ):
     sent, law = every_string_response()
     values = string_scores(sent, np.ones(len(sent), bool), LISTED).values
-    places = [
-        1 << one | 1 << two for one in range(4) for two in range(4)
-    ]  # as both hashes may fall, all alike
+    # as both hashes may fall, all alike
+    places = [1 << one | 1 << two for one in range(4) for two in range(4)]
     mean = np.mean([law[place] / BLOOM.cohorts for place in places], axis=0) @ values
     assert mean == pytest.approx([0, 0, 1], abs=1e-12)
 
 
 @pytest.mark.parametrize(
     "design",
-    [dn.k_ary(3, 1), dn.unary(3, 2), dn.subset(4, 1), dn.hadamard(5, 1), dn.warner(1)],
+    [
+        dn.k_ary(3, 1),
+        dn.unary(3, 2),
+        dn.subset(4, 1),
+        dn.hadamard(5, 1),
+        dn.warner(1),
+    ],
 )
 def test_the_joint_table_is_unbiased_for_every_pair_of_answers(
     design: dn.Design,
@@ -116,12 +121,15 @@ def test_two_categorical_questions_have_the_table_of_their_product() -> None:
     )
     both = dn.product({"one": one, "two": two})
     table = cross_table(
-        dn.estimate(dn.Tally(both, np.bincount(codes[0] * 2 + codes[1], minlength=6)))
+        dn.estimate(
+            dn.Tally(both, np.bincount(codes[0] * 2 + codes[1], minlength=6))
+        )
     )
     assert found.shares == pytest.approx(table.shares, abs=1e-12)
+    # no variance is too small
     assert found.cov_params() == pytest.approx(
         table.cov_params(), rel=0.05, abs=2e-5
-    )  # no variance is too small
+    )
     assert found.summary().epsilon == pytest.approx(both.epsilon)
     assert list(found.params) == list(table.params)
 
@@ -142,7 +150,9 @@ def test_mean_and_variance_of_the_statistic_are_those_of_all_pairings(
     )
 
 
-def test_counted_pairings_approach_all_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_counted_pairings_approach_all_of_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """With 19,999 of them a p-value is right within 7 standard errors but for once in 10^11 runs."""
     rng = np.random.default_rng(8)
     one, two = (white(rng.exponential(size=(6, 2)) ** 2) for _ in range(2))

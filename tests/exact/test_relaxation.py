@@ -36,7 +36,9 @@ def _row(channel: Channel, response: int) -> list[Fraction]:
 
 
 def garblings(step: Step) -> Table:
-    return {(i, u): step.garbling(i, u) for i in sent(step.old) for u in sent(step.new)}
+    return {
+        (i, u): step.garbling(i, u) for i in sent(step.old) for u in sent(step.new)
+    }
 
 
 @cache
@@ -113,11 +115,11 @@ def test_both_modes_have_one_law_and_it_reveals_what_the_last_stage_does(
             marginal[history[number]] = [
                 a + b for a, b in zip(marginal[history[number]], row, strict=True)
             ]
-        assert marginal == {
-            r: _row(design.channel, r) for r in marginal
-        }  # each stage is its own design
+        # each stage is its own design
+        assert marginal == {r: _row(design.channel, r) for r in marginal}
     last = {
-        r: _row(stages.designs[-1].channel, r) for r in sent(stages.designs[-1].channel)
+        r: _row(stages.designs[-1].channel, r)
+        for r in sent(stages.designs[-1].channel)
     }
     for history, row in law.items():
         alone = last[history[-1]]
@@ -141,7 +143,9 @@ def _parity(row: Sequence[Fraction]) -> Fraction | float:
 
 
 @every_ladder
-def test_a_buyer_of_some_stages_knows_what_the_finest_of_them_tells(name: str) -> None:
+def test_a_buyer_of_some_stages_knows_what_the_finest_of_them_tells(
+    name: str,
+) -> None:
     stages = small()[name]
     law = planned(stages)
     for held in product((False, True), repeat=len(stages)):
@@ -219,7 +223,10 @@ def test_keeping_has_the_two_probabilities_of_the_formula_sheet(
     assert (step.retention(2, 2), step.retention(2, 1)) == (inside, outside)
     pair = (dn.subset(5, t=2, p=2 * gamma / (2 * gamma + 3)) for gamma in (one, two))
     step = relax(*pair).step
-    assert (step.retention(0b00011, 1), step.retention(0b00011, 4)) == (inside, outside)
+    assert (step.retention(0b00011, 1), step.retention(0b00011, 4)) == (
+        inside,
+        outside,
+    )
 
 
 @pytest.mark.parametrize(("one", "two"), GAMMAS)

@@ -42,7 +42,10 @@ PAIRS: dict[str, tuple[Design, Design]] = {
         dn.subset(4, t=3, p="8/10"),
         dn.subset(4, t=2, p="8/10"),
     ),
-    "sets of two, then categories": (dn.subset(4, t=2, p="3/5"), dn.k_ary(4, p="3/5")),
+    "sets of two, then categories": (
+        dn.subset(4, t=2, p="3/5"),
+        dn.k_ary(4, p="3/5"),
+    ),
     "two attributes": (
         dn.product([dn.k_ary(3, p="1/2"), dn.binary("6/10", "7/10")]),
         dn.product([dn.k_ary(3, p="3/4"), dn.binary("8/10", "8/10")]),
@@ -95,7 +98,13 @@ def test_bits_follow_their_kernel() -> None:
 
 @pytest.mark.parametrize(
     "probability",
-    [Fraction(0), Fraction(1), Fraction(1, 3), Fraction(255, 256), Fraction(1, 2**70)],
+    [
+        Fraction(0),
+        Fraction(1),
+        Fraction(1, 3),
+        Fraction(255, 256),
+        Fraction(1, 2**70),
+    ],
 )
 def test_digits_add_up_to_the_probability(probability: Fraction) -> None:
     head, rest = bits.split_digits(probability)
@@ -131,9 +140,8 @@ def test_the_explorer_itself_finds_a_wrong_draw() -> None:
     step = relax(*PAIRS["k-ary"]).step
     fresh = law(lambda: step.new.draw(0))
     assert fresh != {u: step.kernel(u, old=1, given=0) for u in range(4)}
-    assert (
-        chance.below.__module__ == "deniable.chance"
-    )  # and leaves everything as it was
+    # and leaves everything as it was
+    assert chance.below.__module__ == "deniable.chance"
 
 
 @pytest.mark.parametrize("name", [*small(), "crossed"])

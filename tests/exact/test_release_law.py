@@ -30,7 +30,9 @@ TWO = ladder([dn.warner(p=p) for p in ("2/3", "3/4", "4/5")])
 THREE = ladder([dn.k_ary(3, p=p) for p in ("2/5", "3/5", "4/5")])
 FORCED = ladder(
     [
-        dn.forced_response(p, yes=(1 - Fraction(p)) / 3, no=(1 - Fraction(p)) * 2 / 3)
+        dn.forced_response(
+            p, yes=(1 - Fraction(p)) / 3, no=(1 - Fraction(p)) * 2 / 3
+        )
         for p in ("1/4", "1/2")
     ]
 )
@@ -74,7 +76,9 @@ def release_planned(stages: Ladder, answers: Any, **_: Any) -> list[Any]:
 
 @pytest.fixture(autouse=True)
 def one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(db, "DURABLE", ("synchronous = OFF", "journal_mode = MEMORY"))
+    monkeypatch.setattr(
+        db, "DURABLE", ("synchronous = OFF", "journal_mode = MEMORY")
+    )
     monkeypatch.setattr(panels, "Raiser", OneByOne)
     monkeypatch.setattr(panels, "draw_all", draw_all)
     monkeypatch.setattr(panels, "release_planned", release_planned)
@@ -88,7 +92,8 @@ def in_ledger(
             "q", stages.categories[-1], stages if planned else stages.designs[0]
         )
         out = {
-            at: ledger.release("q", stages.designs[at]).response.symbol for at in order
+            at: ledger.release("q", stages.designs[at]).response.symbol
+            for at in order
         }
     return tuple(stages.designs[at].symbols.index(out[at]) for at in sorted(order))
 
@@ -167,7 +172,8 @@ def test_strings_in_a_ledger_have_the_law_of_their_stages(
         with Ledger.create(path) as ledger:
             ledger.answer("name", "Smith", about=stages[0])
             out = {
-                at: ledger.release("name", stages[at]).response.symbol for at in order
+                at: ledger.release("name", stages[at]).response.symbol
+                for at in order
             }
         return tuple(int(stages[at].symbols.index(out[at])) for at in sorted(order))
 
@@ -184,13 +190,18 @@ def test_people_with_other_histories_are_drawn_for_from_their_own(
     tmp_path: Path,
 ) -> None:
     """Anna holds the coarsest stage, Bert the middle one, Carl none: then all are given the finest."""
-    path, channels = tmp_path / "panel.db", [design.channel for design in TWO.designs]
+    path, channels = (
+        tmp_path / "panel.db",
+        [design.channel for design in TWO.designs],
+    )
 
     def released() -> tuple[int, ...]:
         path.unlink(missing_ok=True)
         with Panel.create(path) as panel:
             panel.answer(
-                "q", {"anna": "yes", "bert": "no", "carl": "yes"}, about=TWO.designs[0]
+                "q",
+                {"anna": "yes", "bert": "no", "carl": "yes"},
+                about=TWO.designs[0],
             )
             first = panel.release(
                 "q", TWO.designs[0], respondents=["anna"]

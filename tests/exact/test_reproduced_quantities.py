@@ -41,7 +41,9 @@ def test_the_trace_is_that_of_the_written_table(k: int, gamma: F) -> None:
             cell * cell * k / sum(row) for row in rows if any(row) for cell in row
         )
         assert subset_trace(k, t, gamma) == trace
-    assert max(range(1, k), key=lambda t: subset_trace(k, t, gamma)) == best_t(k, gamma)
+    assert max(range(1, k), key=lambda t: subset_trace(k, t, gamma)) == best_t(
+        k, gamma
+    )
 
 
 def test_complements_hold_an_event_to_both_boundaries() -> None:
@@ -68,7 +70,10 @@ def test_a_design_at_the_allowed_parity_stays_within_both(
 ) -> None:
     gamma = F(demand.parity)
     channel = Dense.from_rows(
-        [[gamma / (gamma + 1), 1 / (gamma + 1)], [1 / (gamma + 1), gamma / (gamma + 1)]]
+        [
+            [gamma / (gamma + 1), 1 / (gamma + 1)],
+            [1 / (gamma + 1), gamma / (gamma + 1)],
+        ]
     )
     for prior in (F(i, 50) for i in range(1, 50)):
         allowed = demand.both_ways(prior)

@@ -22,7 +22,9 @@ EPSILONS = [Fraction(number, 7) for number in range(1, 60)]
 
 
 @pytest.fixture(params=[4, 5, 9])
-def few_digits(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
+def few_digits(
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> int:
     digits: int = request.param
     monkeypatch.setattr(exact, "_DIGITS", digits)
     return digits
@@ -117,5 +119,7 @@ def test_few_digits_do_lose_something(few_digits: int) -> None:
     """Or the three tests above would prove nothing."""
     low, high = exact.exp_below(1), exact.exp_above(1)
     assert (
-        Fraction(1, 10**few_digits) < high - low < Fraction(1, 10 ** (few_digits - 2))
+        Fraction(1, 10**few_digits)
+        < high - low
+        < Fraction(1, 10 ** (few_digits - 2))
     )

@@ -57,7 +57,10 @@ def sent_items(design: dn.KeyValueDesign) -> Sent:
         for codes in product(range(scheme.responses), repeat=len(people)):
             chance = float(
                 np.prod(
-                    [table[who][code] for who, code in zip(people, codes, strict=True)]
+                    [
+                        table[who][code]
+                        for who, code in zip(people, codes, strict=True)
+                    ]
                 )
             )
             rows = (
@@ -65,7 +68,10 @@ def sent_items(design: dn.KeyValueDesign) -> Sent:
                 if scheme.KIND == "unary"
                 else codes
             )  # type: ignore[attr-defined]
-            yield dn.Responses(design, {"response": np.array(rows, np.uint8)}), chance
+            yield (
+                dn.Responses(design, {"response": np.array(rows, np.uint8)}),
+                chance,
+            )
 
     return every
 
@@ -79,9 +85,8 @@ def moments(
         for rows, chance in sent(people):
             if not chance:
                 continue
-            estimate = NUMBERS.get(
-                rows.design.asks, dn.estimate
-            )  # all quantities of items, with one covariance
+            # all quantities of items, with one covariance
+            estimate = NUMBERS.get(rows.design.asks, dn.estimate)
             found = estimate(rows, sampling=sampling, **options).total
             part = chance / len(samples)
             mean, square = (
@@ -101,7 +106,8 @@ def fits(design: dn.KeyValueDesign) -> bool:
 
 
 @pytest.mark.parametrize(
-    "design", [pytest.param(each, id=name) for name, each in TOLD.items() if fits(each)]
+    "design",
+    [pytest.param(each, id=name) for name, each in TOLD.items() if fits(each)],
 )
 def test_items_of_people_drawn_with_replacement(design: dn.KeyValueDesign) -> None:
     """Degrees and weights are right on average, and so is their whole covariance: nothing is added for the device."""
@@ -114,9 +120,12 @@ def test_items_of_people_drawn_with_replacement(design: dn.KeyValueDesign) -> No
 
 
 @pytest.mark.parametrize(
-    "design", [pytest.param(each, id=name) for name, each in TOLD.items() if fits(each)]
+    "design",
+    [pytest.param(each, id=name) for name, each in TOLD.items() if fits(each)],
 )
-def test_items_of_people_drawn_without_replacement(design: dn.KeyValueDesign) -> None:
+def test_items_of_people_drawn_without_replacement(
+    design: dn.KeyValueDesign,
+) -> None:
     """What the device adds is told exactly for degrees, and a little too large for weights: squares are not told."""
     samples = list(combinations(range(3), 2))
     sampling = dn.Sampling(strata=["all"] * 2, population={"all": 3})
@@ -127,7 +136,10 @@ def test_items_of_people_drawn_without_replacement(design: dn.KeyValueDesign) ->
     assert np.diagonal(told)[:2] == pytest.approx(np.diagonal(true)[:2])
     for who in range(3):  # one of them, asked twice: the device alone varies
         _, alone, _, device = moments(
-            sent_items(design), [(who, who)], dn.Sampling([1.0, 1.0]), scaling="fixed"
+            sent_items(design),
+            [(who, who)],
+            dn.Sampling([1.0, 1.0]),
+            scaling="fixed",
         )
         assert device[:2] == pytest.approx(np.diagonal(alone)[:2])
         assert (device[2:] > np.diagonal(alone)[2:] - 1e-9).all()
@@ -137,7 +149,9 @@ def test_padding_that_is_too_short_cuts_off() -> None:
     """As without a sampling: of two items in one place each counts half on average."""
     design = TOLD["pckv_grr, 1 places"]
     mean, *_ = moments(
-        sent_items(design), list(product(range(3), repeat=2)), dn.Sampling([1.5, 1.5])
+        sent_items(design),
+        list(product(range(3), repeat=2)),
+        dn.Sampling([1.5, 1.5]),
     )
     assert mean == pytest.approx([0.5, 1.5, 0.5, 0.25])
 
@@ -163,7 +177,10 @@ def test_edges(design: dn.EdgeDesign) -> None:
                 )
             )
             rows = np.array(
-                [3 * item + code for code, (item, _) in zip(codes, own, strict=True)],
+                [
+                    3 * item + code
+                    for code, (item, _) in zip(codes, own, strict=True)
+                ],
                 np.uint8,
             )
             yield dn.Responses(design, {"response": rows}), chance
@@ -197,7 +214,8 @@ def test_strings(hashes: int, names: tuple[str, ...]) -> None:
             for name, cohort in zip(names[1::-1], cohorts, strict=True)
         ]
         laws = [
-            [_chance(bits, each, hit, stray) for bits in range(16)] for each in filters
+            [_chance(bits, each, hit, stray) for bits in range(16)]
+            for each in filters
         ]
         for bits in product(range(16), repeat=2):
             total += (
@@ -228,7 +246,11 @@ def _chance(bits: int, true: int, hit: float, stray: float) -> float:
 
 
 def _sent(
-    design: dn.StringDesign, cohorts: Any, bits: Any, names: Any, sampling: dn.Sampling
+    design: dn.StringDesign,
+    cohorts: Any,
+    bits: Any,
+    names: Any,
+    sampling: dn.Sampling,
 ) -> Any:
     columns = {
         "cohort": np.array(cohorts),

@@ -176,7 +176,9 @@ def of_deals(
     people: tuple[int, ...], categories: list[int]
 ) -> Iterator[tuple[Any, float]]:
     """Yield all rows that people may send to whom the deck is dealt, with their probability."""
-    cards = [number for number, count in enumerate(DECK.counts) for _ in range(count)]
+    cards = [
+        number for number, count in enumerate(DECK.counts) for _ in range(count)
+    ]
     deals = Counter(permutations(cards, len(people)))
     for hands, times in deals.items():
         sent = [
@@ -287,7 +289,9 @@ def without_a_floor(rows: Any, sampling: dn.Sampling) -> dn.SampledEstimate:
 
 @pytest.mark.parametrize("share", [0, 1, 2, 3])
 @pytest.mark.parametrize("replicates", [None, "jackknife"])
-def test_a_deck_that_is_dealt_over_clusters(share: int, replicates: str | None) -> None:
+def test_a_deck_that_is_dealt_over_clusters(
+    share: int, replicates: str | None
+) -> None:
     """Two draws of one of three couples, in which the cards of one are those that the other cannot have."""
     categories = [int(who < share) for who in range(6)]
     samples = [
@@ -355,9 +359,8 @@ def test_two_deals_in_one_cluster_and_across() -> None:
             without_a_floor,
         )
         assert mean == pytest.approx([5, 3])
-        held = design_covariance(np.array(categories), sampling)[
-            0, 0
-        ]  # of the people, who are no sample here
+        # of the people, who are no sample here
+        held = design_covariance(np.array(categories), sampling)[0, 0]
         assert told - held * np.array([[1, -1], [-1, 1]]) == pytest.approx(true)
 
 

@@ -40,7 +40,9 @@ def test_columns_add_up_and_parity_is_brute_force(channel: Sets) -> None:
     witness = channel.witness
     assert any(rows[witness.response])
     row = rows[witness.response]
-    assert brute.quotient(row[witness.likely], row[witness.unlikely]) == channel.parity
+    assert (
+        brute.quotient(row[witness.likely], row[witness.unlikely]) == channel.parity
+    )
 
 
 @every_small
@@ -65,7 +67,10 @@ def test_extremes_and_bayes_factors_are_brute_force(channel: Sets) -> None:
         assert channel.extremes(response) == (max(row), min(row))
         for answer in range(channel.size):
             rest = [each for j, each in enumerate(row) if j != answer]
-            assert channel.extremes(response, besides=answer) == (max(rest), min(rest))
+            assert channel.extremes(response, besides=answer) == (
+                max(rest),
+                min(rest),
+            )
             assert channel.bayes_factors(response, answer) == brute.bayes_factors(
                 rows, response, answer
             )
@@ -110,7 +115,9 @@ def test_a_fill_gives_every_set_equally_often(size: int, ones: int) -> None:
             counts: Counter[int] = Counter()
             for words in picks(size, steps):
                 source = ScriptedSource(words)
-                counts[fill(size, ones, given, source, inside=inside, steps=steps)] += 1
+                counts[
+                    fill(size, ones, given, source, inside=inside, steps=steps)
+                ] += 1
                 assert source.used == len(words)
             wanted = {
                 s
@@ -123,7 +130,11 @@ def test_a_fill_gives_every_set_equally_often(size: int, ones: int) -> None:
 
 @pytest.mark.parametrize(
     "name",
-    [name for name, channel in SMALL.items() if isinstance(channel, Subset | Mixture)],
+    [
+        name
+        for name, channel in SMALL.items()
+        if isinstance(channel, Subset | Mixture)
+    ],
 )
 def test_every_position_once_gives_every_set_its_weight(name: str) -> None:
     channel = SMALL[name]
@@ -135,7 +146,9 @@ def test_every_position_once_gives_every_set_its_weight(name: str) -> None:
     for answer in range(channel.size):
         counts: Counter[int] = Counter()
         for positions in product(range(channel.total), repeat=heads):
-            head = b"".join(script(position, channel.total) for position in positions)
+            head = b"".join(
+                script(position, channel.total) for position in positions
+            )
             counts.update(
                 channel.draw(answer, ScriptedSource(head + words))
                 for words in picks(channel.size, channel.steps)
@@ -158,7 +171,9 @@ def test_digits_add_up_to_the_probability(channel: Bits) -> None:
     for weight in range(channel.total + 1):
         head, rest = channel.digits(weight)
         assert 0 <= rest <= channel.total
-        law = sum(Fraction(head >> DIGITS - i & 1, 2**i) for i in range(1, DIGITS + 1))
+        law = sum(
+            Fraction(head >> DIGITS - i & 1, 2**i) for i in range(1, DIGITS + 1)
+        )
         assert law + Fraction(rest, channel.total * 2**DIGITS) == Fraction(
             weight, channel.total
         )
@@ -201,7 +216,9 @@ def test_coins_behind_the_last_category_decide_nothing() -> None:
     assert source.used == len(words + rest)
 
 
-@pytest.mark.parametrize(("k", "t"), [(k, t) for k in (3, 4, 5) for t in range(1, k)])
+@pytest.mark.parametrize(
+    ("k", "t"), [(k, t) for k in (3, 4, 5) for t in range(1, k)]
+)
 def test_the_gram_matrix_of_subsets(k: int, t: int) -> None:
     gamma = Fraction(3)
     channel = Subset(k, t, 3 * t, 3 * t + k - t)
@@ -285,7 +302,9 @@ def test_two_sizes_tie_where_the_document_says_one_is_best() -> None:
     assert best_t(10, 6) == 1
 
 
-@pytest.mark.parametrize(("k", "f"), [(2, "1/3"), (4, "1/3"), (5, "2/5"), (6, "3/4")])
+@pytest.mark.parametrize(
+    ("k", "f"), [(2, "1/3"), (4, "1/3"), (5, "2/5"), (6, "3/4")]
+)
 def test_rappor_is_a_mixture_of_subsets(k: int, f: str) -> None:
     flip = Fraction(f)
     total = flip.denominator

@@ -45,7 +45,9 @@ def summed(
 
 def observed(design: Design, seed: int) -> tuple[list[int], tuple[Fraction, ...]]:
     counts = (
-        np.random.default_rng(seed).integers(0, 50, design.channel.responses).tolist()
+        np.random.default_rng(seed)
+        .integers(0, 50, design.channel.responses)
+        .tolist()
     )
     return counts, tuple(F(count, sum(counts)) for count in counts)
 
@@ -80,7 +82,9 @@ def test_the_margin_of_the_joint_estimate_is_the_estimate_of_the_attribute_alone
         assert summed(joint, sizes(design), axis) == alone
         ours = estimate(marginal(tally, attribute))
         assert ours.design == part
-        assert np.allclose(ours.value, np.array(alone, np.float64), rtol=0, atol=1e-13)
+        assert np.allclose(
+            ours.value, np.array(alone, np.float64), rtol=0, atol=1e-13
+        )
     assert np.allclose(
         estimate(tally).value, np.array(joint, np.float64), rtol=0, atol=1e-12
     )
@@ -96,16 +100,24 @@ def test_the_covariance_of_a_margin_is_that_of_the_attribute_alone(
         whole = estimate(tally, population=population).cov_params()
         shape = sizes(design)
         for axis, (attribute, _) in enumerate(design.factors):
-            member = np.indices(shape)[axis].ravel()[:, None] == np.arange(shape[axis])
+            member = np.indices(shape)[axis].ravel()[:, None] == np.arange(
+                shape[axis]
+            )
             alone = estimate(
                 marginal(tally, attribute), population=population
             ).cov_params()
-            assert np.allclose(member.T @ whole @ member, alone, rtol=1e-9, atol=1e-15)
+            assert np.allclose(
+                member.T @ whole @ member, alone, rtol=1e-9, atol=1e-15
+            )
 
 
 @pytest.mark.parametrize(
     "shares",
-    [[F(1, 4)] * 4, [F(1, 10), F(2, 10), F(3, 10), F(4, 10)], [F(1), F(0), F(0), F(0)]],
+    [
+        [F(1, 4)] * 4,
+        [F(1, 10), F(2, 10), F(3, 10), F(4, 10)],
+        [F(1), F(0), F(0), F(0)],
+    ],
 )
 def test_the_joint_covariance_is_that_of_all_worlds_of_two_respondents(
     shares: list[Fraction],

@@ -65,7 +65,11 @@ def test_estimated_shares_sum_to_one(design: Design) -> None:
 
 @pytest.mark.parametrize(
     "design",
-    [dn.unary(40, 1, by_size=False), dn.unary(40, 2, optimized=True), dn.rappor(40, 2)],
+    [
+        dn.unary(40, 1, by_size=False),
+        dn.unary(40, 2, optimized=True),
+        dn.rappor(40, 2),
+    ],
 )
 def test_shares_of_many_categories_sum_to_one(design: Design) -> None:
     sent = dn.tally(design, ["b" + 40 * "1", "b" + 40 * "0", "b10" + 38 * "1"])
@@ -86,7 +90,9 @@ def test_coded_designs_have_the_best_linear_estimate_at_even_shares(
     assert found == pytest.approx(best, abs=1e-9)
     raw = supported(channel)
     before = raw.covariance(raw.expected(shares), shares, 1.0, 1.0).variances.sum()
-    now = linear.covariance(linear.expected(shares), shares, 1.0, 1.0).variances.sum()
+    now = linear.covariance(
+        linear.expected(shares), shares, 1.0, 1.0
+    ).variances.sum()
     uneven = len({channel.supporters(i) for i in range(channel.responses)}) > 1
     assert now < before * (1 - 1e-4) if uneven else now == pytest.approx(before)
 
@@ -111,9 +117,9 @@ def test_from_sums_the_estimate_is_the_best_that_sums_to_one(
     assert left == pytest.approx(raw + (1 - raw.sum(axis=0)) / k)
     assert left @ matrix == pytest.approx(np.eye(k))
     best = variances(left, matrix, even(k))
-    assert linear.covariance(np.empty(0), even(k), 1.0, 1.0).variances == pytest.approx(
-        best
-    )
+    assert linear.covariance(
+        np.empty(0), even(k), 1.0, 1.0
+    ).variances == pytest.approx(best)
     generator = np.random.default_rng(13)
     for _ in range(20):
         weights = generator.dirichlet(np.ones(k))
@@ -138,12 +144,15 @@ def test_sizes_of_sets_tell_more_and_are_counted_by_default(
 
 
 @pytest.mark.parametrize(
-    ("k", "p", "q"), [(13, "3/4", "1/4"), (100, "1/2", "1/10"), (100_000, "1/2", "1/3")]
+    ("k", "p", "q"),
+    [(13, "3/4", "1/4"), (100, "1/2", "1/10"), (100_000, "1/2", "1/3")],
 )
 def test_the_gain_is_the_variance_of_the_sum(k: int, p: str, q: str) -> None:
     """In rationals: what is saved in total at even shares is Var(Σπ̂)/k = [p(1 − p) + (k − 1)·q(1 − q)]/(k·(p − q)²)."""
     hit, stray = Fraction(p), Fraction(q)
-    saved = (hit * (1 - hit) + (k - 1) * stray * (1 - stray)) / (hit - stray) ** 2 / k
+    saved = (
+        (hit * (1 - hit) + (k - 1) * stray * (1 - stray)) / (hit - stray) ** 2 / k
+    )
     design = dn.unary(k, p=p, q=q, by_size=False)
     raw, ours = supported(design.channel), left_inverse(design.channel)  # type: ignore[arg-type]
     before, now = (
@@ -175,7 +184,9 @@ def test_plans_promise_what_estimates_keep(design: Design, least: float) -> None
     raw = supported(channel)
     before = raw.covariance(raw.expected(even(k)), even(k), 1.0, 1.0).variances.sum()
     planned = 1000 * dn.plan.variance(design, 1000, shares=even(k).tolist())
-    assert planned == pytest.approx(1000 * np.trace(covariance(design, even(k), 1000)))
+    assert planned == pytest.approx(
+        1000 * np.trace(covariance(design, even(k), 1000))
+    )
     assert 1 - planned / before >= least
     linear = left_inverse(channel)
     cells = np.zeros((channel.cells, channel.responses))
@@ -187,7 +198,9 @@ def test_plans_promise_what_estimates_keep(design: Design, least: float) -> None
         variances(left, written(channel), shares)
     )
     worst = max(np.square(left).sum(axis=0) @ written(channel))
-    assert dn.plan.variance(design, 1, population="census") == pytest.approx(worst - 1)
+    assert dn.plan.variance(design, 1, population="census") == pytest.approx(
+        worst - 1
+    )
 
 
 def test_the_best_at_even_shares_is_minimax_for_sets_of_every_kind() -> None:

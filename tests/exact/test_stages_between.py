@@ -108,7 +108,9 @@ def test_a_step_that_does_not_lead_through_is_noticed(name: str) -> None:
         for o, f in product(ends[0], ends[2])
     }
     for whole in (direct, low, high):
-        leads = all(whole.garbling(o, f) == share for (o, f), share in through.items())
+        leads = all(
+            whole.garbling(o, f) == share for (o, f), share in through.items()
+        )
         assert low.composes(high, whole) == leads == (whole is direct)
 
 

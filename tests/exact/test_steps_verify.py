@@ -17,7 +17,14 @@ from deniable.channel import Channel, Dense, Diagonal, Hashing, Subset
 from deniable.order.bits import BitByBit
 from deniable.order.relaxation import relax
 from deniable.order.sets import Nested, SetShare
-from deniable.order.steps import Crossed, Factors, KeepOrFresh, Recoded, Step, Tabulated
+from deniable.order.steps import (
+    Crossed,
+    Factors,
+    KeepOrFresh,
+    Recoded,
+    Step,
+    Tabulated,
+)
 from tests.support.ladders import small
 from tests.support.traces import law
 from tests.support.wrong_steps import nested
@@ -186,7 +193,9 @@ def test_parts_that_are_wrong_themselves_do_not_verify() -> None:
     assert isinstance(recoded, Recoded)
     assert isinstance(recoded.step, Nested)
     (share,) = recoded.step.shares
-    moved = share._replace(near=share.near / 2, free=1 - share.apart - share.near / 2)
+    moved = share._replace(
+        near=share.near / 2, free=1 - share.apart - share.near / 2
+    )
     wrong = replace(recoded, step=replace(recoded.step, shares=(moved,)))
     assert not right(wrong)
     assert not wrong.verify()
@@ -254,7 +263,9 @@ HALVES = [Fraction(1, 2), Fraction(1, 3)]
 
 
 @pytest.mark.parametrize(("low", "high"), list(product(HALVES, HALVES)))
-def test_composition_compares_shares_and_bases(low: Fraction, high: Fraction) -> None:
+def test_composition_compares_shares_and_bases(
+    low: Fraction, high: Fraction
+) -> None:
     """Against the product of the garblings, cell by cell, for all ways to draw afresh."""
     fine = Dense.from_rows(
         [[Fraction(9, 10), Fraction(1, 10)], [Fraction(1, 10), Fraction(9, 10)]]

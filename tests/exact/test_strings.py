@@ -73,9 +73,9 @@ def test_two_stages_of_a_response_reveal_what_the_second_does(hashes: int) -> No
     }
     for at, x in enumerate(filters(3, hashes)):
         for two in range(8):
-            assert sum(together[one, two][at] for one in range(8)) == fine.probability(
-                two, given=x
-            )
+            assert sum(
+                together[one, two][at] for one in range(8)
+            ) == fine.probability(two, given=x)
     assert max(max(row) / min(row) for row in together.values()) == new.parity
 
 

@@ -38,8 +38,16 @@ MEMBERS = [
     ("rr3_club", "4/5", "13/20", "7/10"),
     ("rr3_club", "1/6", "2/5", "1/9"),
 ]
-BUILDERS = {"rr3_dagger": rr3_dagger, "rr3_ddagger": rr3_ddagger, "rr3_club": rr3_club}
-SHARES = [(F(1, 3), F(1, 3), F(1, 3)), (F(1, 5), F(3, 10), F(1, 2)), (F(1), F(0), F(0))]
+BUILDERS = {
+    "rr3_dagger": rr3_dagger,
+    "rr3_ddagger": rr3_ddagger,
+    "rr3_club": rr3_club,
+}
+SHARES = [
+    (F(1, 3), F(1, 3), F(1, 3)),
+    (F(1, 5), F(3, 10), F(1, 2)),
+    (F(1), F(0), F(0)),
+]
 GAMMAS = [
     F(11, 10),
     F(3, 2),
@@ -106,11 +114,15 @@ def test_the_covariance_is_that_of_all_worlds_of_two_respondents(
         found = closed_form.estimates(member, shares_of(responses))
         error = [e - s for e, s in zip(found, shares, strict=True)]
         for i, j in product(range(3), repeat=2):
-            moments[i][j] += lam[responses[0]] * lam[responses[1]] * error[i] * error[j]
+            moments[i][j] += (
+                lam[responses[0]] * lam[responses[1]] * error[i] * error[j]
+            )
     closed = closed_form.covariance(member, shares)
     assert moments == [[cell / 2 for cell in row] for row in closed]
     general = covariance(design, [float(share) for share in shares], 2)
-    assert np.allclose(general, np.array(moments, np.float64), rtol=1e-12, atol=1e-13)
+    assert np.allclose(
+        general, np.array(moments, np.float64), rtol=1e-12, atol=1e-13
+    )
 
 
 def test_the_term_by_term_rule_leaves_out_the_covariances() -> None:
@@ -150,9 +162,8 @@ def test_the_two_parts_of_the_printed_region_are_corrected(gamma: Fraction) -> N
         assert region_part(p1, p2, gamma=gamma) == expected
         inside += expected > 0
     assert inside > 0 or gamma < F(3, 2)
-    assert (
-        region_part("0.34", "0.7", gamma=exact.exp_below(1)) == 0
-    )  # the printed inequalities let it in; its ε is 1.54
+    # the printed inequalities let it in; its ε is 1.54
+    assert region_part("0.34", "0.7", gamma=exact.exp_below(1)) == 0
 
 
 @pytest.mark.parametrize("gamma", GAMMAS, ids=float)
@@ -187,7 +198,9 @@ def test_the_range_of_p1_ends_where_the_region_does() -> None:
 
 
 @pytest.mark.parametrize("x", GAMMAS, ids=float)
-@pytest.mark.parametrize("share", [F(0), F(1, 20), F(1, 3), F(9, 10), F(1)], ids=float)
+@pytest.mark.parametrize(
+    "share", [F(0), F(1, 20), F(1, 3), F(9, 10), F(1)], ids=float
+)
 def test_the_two_candidates_have_the_variances_of_the_corrected_theorem(
     x: Fraction, share: Fraction
 ) -> None:
@@ -212,7 +225,9 @@ def test_the_two_candidates_have_the_variances_of_the_corrected_theorem(
     assert variance(dagger_for_first(x, share)) == min(at_star, at_kink)
     found = optimum("rr3_dagger", x, importance=(1, 0, 0), guess=(share, rest, rest))
     assert found.corner
-    assert variance((found.parameters[0], found.parameters[1])) == min(at_star, at_kink)
+    assert variance((found.parameters[0], found.parameters[1])) == min(
+        at_star, at_kink
+    )
     assert found.risk == pytest.approx(float(min(at_star, at_kink)), rel=1e-12)
 
 

@@ -68,7 +68,9 @@ def test_feasible_is_the_four_inequalities(
 ) -> None:
     below, above = exact.exp_below(epsilon), exact.exp_above(epsilon)
     assume(private(p00, p11, below, delta) == private(p00, p11, above, delta))
-    assert feasible_binary(p00, p11, epsilon, delta) == private(p00, p11, below, delta)
+    assert feasible_binary(p00, p11, epsilon, delta) == private(
+        p00, p11, below, delta
+    )
 
 
 def grid(ratio: Fraction, delta: Fraction) -> list[tuple[Fraction, Fraction]]:
@@ -217,7 +219,9 @@ def test_a_curve_is_the_variance_at_every_share_and_knows_its_worst(
     shares = [F(i, 60) for i in range(61)]
     assert all(curve.at(share) == variance(*point, share) for share in shares)
     for low, high in ((F(0), F(1)), (F(1, 10), F(1, 5)), (F(4, 5), F(1))):
-        inside = [variance(*point, share) for share in shares if low <= share <= high]
+        inside = [
+            variance(*point, share) for share in shares if low <= share <= high
+        ]
         assert max(inside) <= curve.worst(low, high) <= max(inside) * (1 + F(1, 100))
 
 
@@ -242,9 +246,11 @@ def test_what_is_said_about_a_range_is_what_a_grid_of_shares_says(
         regrets = [one - two for one, two in zip(curve, best, strict=True)]
         assert each.regret == float(max(regrets))
         assert float(max(curve)) <= each.worst <= float(max(curve)) * 1.01
-        assert each.variance == float(variance(*points[each.design], (low + high) / 2))
+        assert each.variance == float(
+            variance(*points[each.design], (low + high) / 2)
+        )
     key = {"guess": "variance", "worst": "worst", "regret": "regret"}[goal]
-    assert getattr(choice.chosen, key) <= min(getattr(each, key) for each in every) * (
-        1 + 1e-12
-    )
+    assert getattr(choice.chosen, key) <= min(
+        getattr(each, key) for each in every
+    ) * (1 + 1e-12)
     assert choice.decided == (choice.chosen.regret == 0)

@@ -157,8 +157,15 @@ def test_a_ladder_with_people_at_different_stages(name: str) -> None:
     """Strata take nothing for granted about who is raised; linear weights need alike people at all stages."""
     ladder = LADDERS[name]
     size, last = len(ladder.categories), len(ladder)
-    for answers, method in (((0, 1), "strata"), ((1, 0), "strata"), ((1, 1), "linear")):
-        laws = [histories(ladder, answers[0], 1), histories(ladder, answers[1], last)]
+    for answers, method in (
+        ((0, 1), "strata"),
+        ((1, 0), "strata"),
+        ((1, 1), "linear"),
+    ):
+        laws = [
+            histories(ladder, answers[0], 1),
+            histories(ladder, answers[1], last),
+        ]
         total, mean, _, _ = moments(
             independent(*laws),
             lambda sent, method=method: told(
@@ -242,7 +249,10 @@ def test_sums_of_weights_alone() -> None:
         assert total == 1
         np.testing.assert_allclose(
             mean,
-            [float(sum(row.get(item, Fraction(0)) for row in pair)) for item in (0, 1)],
+            [
+                float(sum(row.get(item, Fraction(0)) for row in pair))
+                for item in (0, 1)
+            ],
             **CLOSE,
         )
 
@@ -308,12 +318,16 @@ def test_numbers_in_a_range(design: dn.NumberDesign) -> None:
     for pair in product(some, repeat=2):
         total, mean, _, _ = moments(
             independent(*(levels(design, value) for value in pair)),
-            lambda sent: told(dn.estimate(dn.tally(design, sent), population=2).mean),
+            lambda sent: told(
+                dn.estimate(dn.tally(design, sent), population=2).mean
+            ),
         )
         assert total == 1
         np.testing.assert_allclose(mean, [float(sum(pair) / 2)], **CLOSE)
     drawn = [
-        (chance / 3, sent) for value in some for chance, sent in levels(design, value)
+        (chance / 3, sent)
+        for value in some
+        for chance, sent in levels(design, value)
     ]
     total, mean, _, _ = moments(
         independent(drawn, drawn),
@@ -384,4 +398,6 @@ def test_strings_from_the_counts_that_are_expected() -> None:
     assert {each.text: each.share for each in found.found} == pytest.approx(
         shares, abs=1e-6
     )
-    assert found.params == pytest.approx({**shares, "Davis": 0, "Wilson": 0}, abs=1e-6)
+    assert found.params == pytest.approx(
+        {**shares, "Davis": 0, "Wilson": 0}, abs=1e-6
+    )

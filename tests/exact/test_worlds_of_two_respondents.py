@@ -43,9 +43,8 @@ def estimated(
 ) -> tuple[Vector, Vector]:
     """What two people's responses are told to mean: the shares, and the covariance that the estimate claims."""
     with warnings.catch_warnings():
-        warnings.simplefilter(
-            "ignore", dn.errors.ImplausibleResponses
-        )  # two people may well send unlikely things
+        # two people may well send unlikely things
+        warnings.simplefilter("ignore", dn.errors.ImplausibleResponses)
         found = dn.estimate(
             dn.tally(design, [design.symbols[number] for number in sent]),
             population=population,
@@ -71,7 +70,9 @@ def drawn_worlds(design: dn.Design, truth: Vector) -> Iterator[World]:
     """All that two people may send who are drawn from a distribution."""
     for one, two in product(range(len(truth)), repeat=N):
         chance = Fraction(float(truth[one])) * Fraction(float(truth[two]))
-        yield from ((chance * each, sent) for each, sent in worlds(design, (one, two)))
+        yield from (
+            (chance * each, sent) for each, sent in worlds(design, (one, two))
+        )
 
 
 def averaged(
@@ -102,7 +103,9 @@ def shares(answers: tuple[int, ...], size: int) -> Vector:
 
 
 @every_design
-def test_the_estimate_is_right_on_average_for_any_two_people(design: dn.Design) -> None:
+def test_the_estimate_is_right_on_average_for_any_two_people(
+    design: dn.Design,
+) -> None:
     size = design.channel.answers
     pairs = list(product(range(size), repeat=N))
     for answers in pairs if size <= 4 else pairs[:: size + 1] + pairs[1:3]:
@@ -131,9 +134,13 @@ def test_where_everything_is_told_the_estimate_is_one_person_each(
 
 
 @small
-def test_a_census_of_two_has_the_covariance_that_it_claims(design: dn.Design) -> None:
+def test_a_census_of_two_has_the_covariance_that_it_claims(
+    design: dn.Design,
+) -> None:
     for answers in ((0, 0), (0, 1), (1, 1)):
-        mean, covariance, claimed, total = averaged(design, worlds(design, answers), N)
+        mean, covariance, claimed, total = averaged(
+            design, worlds(design, answers), N
+        )
         assert total == 1
         np.testing.assert_allclose(
             mean, shares(answers, design.channel.answers), **CLOSE

@@ -100,7 +100,9 @@ def reference(entry: dict[str, Any]) -> Outcome:
             f"{type(error).__name__}: {error}",
             "differs",
         )
-    return Outcome(entry["id"], entry["expected"], got, "agrees" if same else "differs")
+    return Outcome(
+        entry["id"], entry["expected"], got, "agrees" if same else "differs"
+    )
 
 
 def answered(answer: Callable[..., Any] | None, inputs: dict[str, Any]) -> Any:
@@ -148,7 +150,9 @@ def agrees(expected: Any, got: Any, tolerance: float = TOLERANCE) -> bool:
         )
     if expected is None:
         return got is None or not math.isfinite(got)
-    if isinstance(expected, bool) or (isinstance(expected, str) and expected != "inf"):
+    if isinstance(expected, bool) or (
+        isinstance(expected, str) and expected != "inf"
+    ):
         return bool(expected == got)
     near = tolerance * max(1.0, abs(float(expected)))
     return float(expected) == float(got) or abs(float(expected) - float(got)) <= near

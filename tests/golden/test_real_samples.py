@@ -76,7 +76,9 @@ def test_strata_and_clusters_are_not_ignored() -> None:
         "clusters": column("HorvitzDataStCl", "CL"),
     }
     theirs = dn.estimate(sent, sampling=dn.Sampling(inclusion=inclusion)).total
-    ours = dn.estimate(sent, sampling=dn.Sampling(inclusion=inclusion, **known)).total
+    ours = dn.estimate(
+        sent, sampling=dn.Sampling(inclusion=inclusion, **known)
+    ).total
     assert theirs.bse["yes"] ** 2 == pytest.approx(3798, abs=0.5)
     assert ours.bse["yes"] ** 2 == pytest.approx(5603, abs=0.5)
 
@@ -88,7 +90,9 @@ def test_a_stratified_total_uses_its_strata() -> None:
         np.array(chances("ForcedResponseDataSt")),
     )
     strata = column("ForcedResponseDataSt", "ST")
-    total = dn.estimate(sent, sampling=dn.Sampling(1 / inclusion, strata=strata)).total
+    total = dn.estimate(
+        sent, sampling=dn.Sampling(1 / inclusion, strata=strata)
+    ).total
     assert total.params["yes"] == pytest.approx(2599.82665813)
     assert total.bse["yes"] ** 2 == pytest.approx(932_694, abs=0.5)
     assert dn.estimate(sent, sampling=dn.Sampling(inclusion=inclusion)).total.bse[

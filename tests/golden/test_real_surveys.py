@@ -64,7 +64,8 @@ def by_normal_quantile(found: dn.Estimate) -> tuple[float, float]:
 
 def test_warner_in_a_sample_without_replacement() -> None:
     found = dn.estimate(
-        dn.tally(dn.warner(p="7/10"), words(column("WarnerData", "z"))), population=802
+        dn.tally(dn.warner(p="7/10"), words(column("WarnerData", "z"))),
+        population=802,
     )
     assert found.params["yes"] == pytest.approx(0.45, abs=1e-12)
     assert found.cov_params()[1, 1] == pytest.approx(0.0122564, abs=5e-8)
@@ -84,7 +85,9 @@ def test_forced_response_in_a_sample_without_replacement() -> None:
     assert people * found.params["yes"] == pytest.approx(5133.3, abs=0.05)
     assert people**2 * found.cov_params()[1, 1] == pytest.approx(66_991, abs=0.5)
     low, high = by_normal_quantile(found)
-    assert (people * low, people * high) == pytest.approx((4626.04, 5640.62), abs=0.005)
+    assert (people * low, people * high) == pytest.approx(
+        (4626.04, 5640.62), abs=0.005
+    )
 
 
 SIX = {
@@ -99,7 +102,8 @@ SIX = {
 
 
 @pytest.mark.parametrize(
-    ("question", "b", "share", "error"), [(name, *rest) for name, rest in SIX.items()]
+    ("question", "b", "share", "error"),
+    [(name, *rest) for name, rest in SIX.items()],
 )
 def test_six_unrelated_questions(
     question: str, b: str, share: float, error: float
@@ -155,7 +159,9 @@ def test_minarets_asked_with_a_lie_detector() -> None:
     The detector's share is the upper end of an interval: below .5536 nobody who always says no would be a member.
     """
     designs = {"0": dn.direct(), "1": dn.mangat("2/12"), "2": dn.mangat("10/12")}
-    conditions = [cell.removesuffix(".0") for cell in column("minarets", "condition")]
+    conditions = [
+        cell.removesuffix(".0") for cell in column("minarets", "condition")
+    ]
     direct, first, second = dn.tally(
         designs, words(column("minarets", "rrt")), devices=conditions
     )
@@ -164,7 +170,9 @@ def test_minarets_asked_with_a_lie_detector() -> None:
     assert found.params == pytest.approx(
         {"yes": 0.87070, "truthful": 0.63581}, abs=5e-6
     )
-    assert found.bse == pytest.approx({"yes": 0.04112, "truthful": 0.01734}, abs=5e-6)
+    assert found.bse == pytest.approx(
+        {"yes": 0.04112, "truthful": 0.01734}, abs=5e-6
+    )
     assert dn.estimate(direct).params["yes"] == pytest.approx(0.432877, abs=5e-7)
     low = dn.compliance.cheating_detection([first, second]).params["yes, honest"]
     assert low == pytest.approx(0.5536, abs=5e-5)
@@ -178,7 +186,9 @@ def test_kuk_with_25_cards() -> None:
     draws is worth an ε of 27: the likelihood reads much more from it than the mean does, and so would anybody.
     """
     design = dn.kuk("3/5", "1/5", draws=25)
-    tally = dn.tally(design, [int(cell) for cell in column("KukData", "z")], codes=True)
+    tally = dn.tally(
+        design, [int(cell) for cell in column("KukData", "z")], codes=True
+    )
     found = dn.estimate(tally, population=802, inverse=mean_inverse(design))
     assert found.params["yes"] == pytest.approx(0.1335, abs=5e-5)
     assert found.cov_params()[1, 1] == pytest.approx(0.000654185, rel=0.005)
@@ -206,7 +216,10 @@ def test_the_nigerian_survey_was_large_enough() -> None:
     )
     assert (
         power(
-            dn.forced_response("2/3", "1/6", "1/6"), respondents, share=0.1, alpha=0.01
+            dn.forced_response("2/3", "1/6", "1/6"),
+            respondents,
+            share=0.1,
+            alpha=0.01,
         )
         > 0.9999
     )
@@ -247,7 +260,9 @@ def test_nigeria_from_the_shell(tmp_path: Path) -> None:
             0.341273, abs=5e-7
         )
         assert (tally["missing"], tally["declared"]["rows"]) == (22, 2457)
-        yes = json.loads(done("estimate", design, counted, "--json").stdout)["rows"][1]
+        yes = json.loads(done("estimate", design, counted, "--json").stdout)["rows"][
+            1
+        ]
         assert (yes["estimate"], yes["error"]) == pytest.approx(
             (0.26191, 0.01442), abs=5e-6
         )
@@ -325,9 +340,9 @@ def test_plagiarism_with_devices_from_the_shell(tmp_path: Path) -> None:
         "--out",
         tmp_path / "t.json",
     )
-    told = json.loads(done("estimate", mapping, tmp_path / "t.json", "--json").stdout)[
-        "estimates"
-    ]
+    told = json.loads(
+        done("estimate", mapping, tmp_path / "t.json", "--json").stdout
+    )["estimates"]
     assert [each["group"]["question"] for each in told] == ["1", "2", "3", "4"]
     assert sum(each["result"]["respondents"] for each in told) == 812
     assert {each["result"]["type"] for each in told} == {"devices"}

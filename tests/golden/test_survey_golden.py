@@ -54,7 +54,10 @@ ENTRY = {
         ({"expected": {"pi": 0.233333333333, "kurtosis": 3}}, "uncovered"),
         ({"expected": {"pi": 0.5, "kurtosis": 3}}, "differs"),
         ({"quantity": "horoscope"}, "uncovered"),
-        ({"inputs": {"design": "tarot", "p": 0.8, "counts": [330, 170]}}, "uncovered"),
+        (
+            {"inputs": {"design": "tarot", "p": 0.8, "counts": [330, 170]}},
+            "uncovered",
+        ),
         (
             {"inputs": {"design": "warner", "tea": 0.8, "counts": [330, 170]}},
             "uncovered",

@@ -31,7 +31,9 @@ def test_the_file_is_what_the_script_writes() -> None:
         vectors.text().splitlines(),
     )
     changed = [line[:60] for line in {*written} ^ {*now}]
-    assert not changed, "run scripts/vectors, and say in the commit why these changed"
+    assert not changed, (
+        "run scripts/vectors, and say in the commit why these changed"
+    )
     assert written == now
 
 
@@ -48,8 +50,12 @@ def test_every_hand_gives_the_responses_of_the_file(vector: dict[str, Any]) -> N
     assert engine(design, answers, source(), fast=True) == expected
 
 
-@pytest.mark.parametrize("vector", NUMBERS, ids=[vector["name"] for vector in NUMBERS])
-def test_numbers_are_rounded_and_drawn_as_in_the_file(vector: dict[str, Any]) -> None:
+@pytest.mark.parametrize(
+    "vector", NUMBERS, ids=[vector["name"] for vector in NUMBERS]
+)
+def test_numbers_are_rounded_and_drawn_as_in_the_file(
+    vector: dict[str, Any],
+) -> None:
     design = Design.from_json(json.dumps(vector["design"]))
     assert isinstance(design, NumberDesign)
     source = ScriptedSource(bytes.fromhex(vector["bytes"]))

@@ -47,7 +47,9 @@ def test_delta_is_the_largest_excess(channel: Channel, gamma: Fraction) -> None:
 
 
 @given(dense(), gammas)
-def test_delta_is_the_supremum_over_all_sets(channel: Dense, gamma: Fraction) -> None:
+def test_delta_is_the_supremum_over_all_sets(
+    channel: Dense, gamma: Fraction
+) -> None:
     assert channel.delta(gamma) == brute.delta(table(channel), gamma)
 
 
@@ -68,7 +70,9 @@ def test_delta_is_zero_from_the_parity_on_and_not_before(channel: Channel) -> No
 
 
 @given(channels())
-def test_extremes_and_bayes_factors_are_the_brute_force_ones(channel: Channel) -> None:
+def test_extremes_and_bayes_factors_are_the_brute_force_ones(
+    channel: Channel,
+) -> None:
     rows = table(channel)
     for i, row in enumerate(rows):
         assert channel.extremes(i) == (max(row), min(row))
@@ -112,7 +116,9 @@ def test_composition_is_associative(
 
 
 @given(dense(), dense())
-def test_channels_that_do_not_fit_are_not_composed(then: Dense, first: Dense) -> None:
+def test_channels_that_do_not_fit_are_not_composed(
+    then: Dense, first: Dense
+) -> None:
     assume(then.answers != first.responses)
     with pytest.raises(InvalidDesign, match="expected equal numbers"):
         then @ first
@@ -130,7 +136,9 @@ def test_a_product_is_the_kronecker_product(one: Channel, two: Channel) -> None:
 
 
 @given(small_factor, small_factor, small_factor)
-def test_products_are_associative(one: Channel, two: Channel, three: Channel) -> None:
+def test_products_are_associative(
+    one: Channel, two: Channel, three: Channel
+) -> None:
     flat, nested = Product((one, two, three)), Product((one, Product((two, three))))
     assert table(flat) == table(nested)
     assert flat.witness == nested.witness

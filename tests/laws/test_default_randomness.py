@@ -145,7 +145,8 @@ def test_nothing_else_gives_random_bytes() -> None:
         assert known.get("random") is None, module.__name__
         assert "ScriptedSource" not in known or module.__name__ == "deniable.chance"
         assert (
-            "DerivedBytes" not in known or module.__name__ == "deniable.release.ledger"
+            "DerivedBytes" not in known
+            or module.__name__ == "deniable.release.ledger"
         )
 
 
@@ -185,7 +186,9 @@ BEGUN = [  # but for those that take `SYSTEM` and keep nothing; and kernels have
 ]
 
 
-def differ(found: dict[str, dict[str, str]], others: dict[str, dict[str, str]]) -> None:
+def differ(
+    found: dict[str, dict[str, str]], others: dict[str, dict[str, str]]
+) -> None:
     shared = [
         (name, part)
         for name in found
@@ -202,14 +205,14 @@ def test_calls_threads_and_processes_never_share_what_they_draw() -> None:
         subprocess.Popen(
             command, cwd=Path(__file__).parents[2], stdout=subprocess.PIPE, text=True
         ) as other,
-        patch.object(
-            db, "DURABLE", fresh.HASTY
-        ),  # around both threads, or the later one puts back the other's
+        # around both threads, or the later one puts back the other's
+        patch.object(db, "DURABLE", fresh.HASTY),
         ThreadPoolExecutor(2) as pool,
     ):
+        # others patch this process
         alone = [
             name for name in BEGUN if not name.startswith(("client", "collector"))
-        ]  # others patch this process
+        ]
         one, two = pool.map(fresh.everything, [alone, alone])
         three = fresh.everything(BEGUN)
         four = json.loads(other.communicate()[0])
@@ -249,7 +252,9 @@ def streams() -> Iterator[tuple[str, Callable[[], Any]]]:
     list(streams()),
     ids=lambda each: each if isinstance(each, str) else "",
 )
-def test_a_fork_does_not_repeat_its_parent(name: str, draw: Callable[[], Any]) -> None:
+def test_a_fork_does_not_repeat_its_parent(
+    name: str, draw: Callable[[], Any]
+) -> None:
     draw()
     ours, theirs = forked(draw), forked(draw)
     assert len(ours) == len(theirs), name

@@ -37,7 +37,9 @@ A_LITTLE = 1 + Fraction(1, 10**6)
 
 
 @given(strict())
-def test_the_parity_of_a_demand_is_necessary_and_sufficient(criterion: Strict) -> None:
+def test_the_parity_of_a_demand_is_necessary_and_sufficient(
+    criterion: Strict,
+) -> None:
     gamma = criterion.parity
     assume(gamma != math.inf)
     assert gamma >= 1

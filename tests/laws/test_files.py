@@ -192,7 +192,9 @@ def test_every_response_comes_back(design: str, symbol: str) -> None:
     assert "\n" not in response.to_json()
 
 
-whole = st.integers(-2, 9) | st.sampled_from([2**62, 2**63, 10**40, "3", "007"]) | jsons
+whole = (
+    st.integers(-2, 9) | st.sampled_from([2**62, 2**63, 10**40, "3", "007"]) | jsons
+)
 
 
 @given(
@@ -250,6 +252,7 @@ def test_wrong_labels_for_a_right_channel_are_refused() -> None:
         with pytest.raises((UnreadableFile, InvalidDesign)):
             Design.from_json(text)
     right = documents.seal(
-        "design", {"name": "k_ary", "categories": 3, "symbols": 3, "channel": channel}
+        "design",
+        {"name": "k_ary", "categories": 3, "symbols": 3, "channel": channel},
     )
     assert Design.from_json(right).parity == 2

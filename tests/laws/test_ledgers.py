@@ -15,10 +15,8 @@ from deniable.release.ledger import Ledger
 from tests.support.ladders import small
 
 LADDERS = {name: stages for name, stages in small().items() if len(stages) > 2}
-QUICK = (
-    "synchronous = OFF",
-    "journal_mode = MEMORY",
-)  # what is looked at here is not whether disks keep it
+# what is looked at here is not whether disks keep it
+QUICK = "synchronous = OFF", "journal_mode = MEMORY"
 
 
 @settings(max_examples=60, deadline=None)

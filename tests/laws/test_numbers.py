@@ -34,7 +34,9 @@ def test_a_float_is_the_decimal_that_it_shows(number: float) -> None:
     | st.integers()
     | st.decimals(allow_nan=False, allow_infinity=False, places=6)
 )
-def test_exact_numbers_are_taken_as_they_are(number: Fraction | int | Decimal) -> None:
+def test_exact_numbers_are_taken_as_they_are(
+    number: Fraction | int | Decimal,
+) -> None:
     assert exact.rational(number) == number
     assert exact.rational(str(number)) == number
 
@@ -143,6 +145,8 @@ def test_a_requested_fraction_is_never_raised(epsilon: Fraction) -> None:
 
 
 @given(st.fractions(min_value=0), st.fractions(min_value=0))
-def test_ratios_follow_the_conventions_for_zero(one: Fraction, two: Fraction) -> None:
+def test_ratios_follow_the_conventions_for_zero(
+    one: Fraction, two: Fraction
+) -> None:
     assert exact.ratio(one, two) == brute.quotient(one, two)
     assert exact.ratio(one, 0) == (math.inf if one else 1)

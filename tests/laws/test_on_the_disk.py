@@ -188,7 +188,9 @@ def in_panel(place: Path, left: list[Any]) -> None:
                 ]
                 again = panel.release("habit", dn.Design.from_json(first))
                 assert again.fresh == 0, "a release was lost, and was drawn again"
-                assert list(zip(again.respondents, again.symbols, strict=True)) == kept
+                assert (
+                    list(zip(again.respondents, again.symbols, strict=True)) == kept
+                )
         with panel.transaction(write=False) as book:
             assert set(book.withdrawn(book.require_question("habit").id)) == gone
 
@@ -211,7 +213,9 @@ def in_store(place: Path, left: list[Any]) -> None:
 
 def in_devices(place: Path, left: list[Any]) -> None:
     with (
-        closing(db.SqliteFile(place, "hub", settings=db.DURABLE, patience=1)) as file,
+        closing(
+            db.SqliteFile(place, "hub", settings=db.DURABLE, patience=1)
+        ) as file,
         file.transaction() as tables,
     ):
         assert {key for (key,) in tables.rows("SELECT key FROM waiting")} == set(
@@ -347,9 +351,8 @@ def a_ledger(folder: Path) -> None:
 
 
 def a_panel(folder: Path) -> None:
-    (
-        folder / "panel.db"
-    ).touch()  # an empty file that is there already, and readable for everybody
+    # an empty file that is there already, and readable for everybody
+    (folder / "panel.db").touch()
     with Panel.create(folder / "panel.db") as panel:
         panel.answer("habit", {"anna": "1"}, about=dn.k_ary(3, epsilon=1))
 
@@ -500,11 +503,13 @@ def test_every_call_that_makes_a_file_is_known() -> None:
 
 # What is erased is gone from every byte
 
-MANY = (
-    1 << 53
-)  # categories, so that the number of an answer or a response is found in a file wherever it lies
+# categories, so that the number of an answer or a response is found in a file wherever it lies
+MANY = 1 << 53
 STAGES = dn.ladder(
-    [dn.k_ary(MANY, p=p) for p in ("1/10000000000", "2/10000000000", "3/10000000000")]
+    [
+        dn.k_ary(MANY, p=p)
+        for p in ("1/10000000000", "2/10000000000", "3/10000000000")
+    ]
 )
 
 
@@ -542,14 +547,12 @@ def test_a_ledger_keeps_no_byte_of_what_it_erased(
             )
             ledger.release(f"q{number}", STAGES.designs[0])
         answers, out = (numbers(ledger.database, each) for each in (ANSWERS, OUT))
-        waiting = sorted(
-            {*numbers(ledger.database, WAITING)} - {*out}
-        )  # a stage may be equal to the next one
+        # a stage may be equal to the next one
+        waiting = sorted({*numbers(ledger.database, WAITING)} - {*out})
         halves = [each[64:] for each in numbers(ledger.database, SECRETS)]
         assert on_disk(tmp_path, answers) == len(answers) == 30, "this finds them"
-        assert (
-            on_disk(tmp_path, waiting) == len(waiting) >= 3 * planned
-        )  # each of 30 with 2 in 3; fewer: 10⁻¹¹
+        # each of 30 with 2 in 3; fewer: 10⁻¹¹
+        assert on_disk(tmp_path, waiting) == len(waiting) >= 3 * planned
         assert on_disk(tmp_path, halves) == 30
         if end == "withdraw all":
             ledger.withdraw()
@@ -644,7 +647,9 @@ def test_a_collector_keeps_no_byte_of_tokens_and_codes(tmp_path: Path) -> None:
         store.rotate_token("ann"),
     ]
     content = b"".join(each.read_bytes() for each in tmp_path.iterdir())
-    assert sum(hashlib.sha256(each.encode()).digest() in content for each in texts) in {
+    assert sum(
+        hashlib.sha256(each.encode()).digest() in content for each in texts
+    ) in {
         6,
         7,
     }, "this finds them"

@@ -63,7 +63,9 @@ def test_any_partition_of_the_rows_in_any_forms_gives_the_same_tally(
 
 CELLS = st.sampled_from([*DESIGN.symbols, "99", "who knows", ""])
 SHEETS = st.lists(
-    st.lists(st.tuples(CELLS, st.sampled_from(["N", "S", ""]))), min_size=1, max_size=4
+    st.lists(st.tuples(CELLS, st.sampled_from(["N", "S", ""]))),
+    min_size=1,
+    max_size=4,
 )
 
 
@@ -79,9 +81,8 @@ def _written(rows: list[tuple[str, str]]) -> io.BytesIO:
 def test_any_partition_of_what_was_collected_elsewhere_gives_the_same_groups(
     parts: Any, order: Any
 ) -> None:
-    parts = [
-        [*part, ("no", "N")] for part in parts
-    ]  # a file that holds no symbol at all is refused
+    # a file that holds no symbol at all is refused
+    parts = [[*part, ("no", "N")] for part in parts]
     together = [row for part in parts for row in part]
     order.shuffle(parts)
     total: Any = sum(
@@ -98,4 +99,6 @@ def test_any_partition_of_what_was_collected_elsewhere_gives_the_same_groups(
             cells.count(symbol) for symbol in DESIGN.symbols
         ]
         assert found.missing == cells.count("") + cells.count("99")
-        assert found.declared == Declared(len(cells), cells.count("who knows"), reasons)
+        assert found.declared == Declared(
+            len(cells), cells.count("who knows"), reasons
+        )

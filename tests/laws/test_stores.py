@@ -93,9 +93,9 @@ def apply(store: Store, entry: Entry, step: Step, keys: list[bytes]) -> bool:
     question, stage, code = step.sent[0]
     codes = np.full(len(keys), code)
     if question == 2:
-        codes = np.frombuffer(code.to_bytes(2, "little") * len(keys), np.uint8).reshape(
-            -1, 2
-        )
+        codes = np.frombuffer(
+            code.to_bytes(2, "little") * len(keys), np.uint8
+        ).reshape(-1, 2)
     rows = np.frombuffer(b"".join(keys), np.uint8).reshape(-1, 16)
     try:
         stored, repeated = store.add_batch(
@@ -114,7 +114,9 @@ def compare(store: Store, entry: Entry) -> None:
         parts = [store.tallies(entry.id, number, group) for group in (-1, 0, 1)]
         assert sum(part.respondents for part in parts) == found.respondents
         rows = [
-            row for piece in store.export(entry.id, number) for row in piece.to_pylist()
+            row
+            for piece in store.export(entry.id, number)
+            for row in piece.to_pylist()
         ]
         sent = [
             [row["symbol"] for row in rows if row["stage"] == at]

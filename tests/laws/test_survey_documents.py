@@ -30,7 +30,10 @@ WRITTEN = {
             "device": "browser",
             "acknowledge": 4,
             "design": {"family": "k_ary", "categories": ["x", "y"], "epsilon": 1},
-            "texts": {"en": {"text": "?", "labels": ["X", "Y"]}, "de": {"text": "?"}},
+            "texts": {
+                "en": {"text": "?", "labels": ["X", "Y"]},
+                "de": {"text": "?"},
+            },
         },
         {
             "name": "second",

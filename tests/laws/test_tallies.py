@@ -18,7 +18,9 @@ def tallies(draw: st.DrawFn, design: Design | None = None) -> Tally:
     known = design or draw(st.sampled_from(DESIGNS))
     channel = known.channel
     possible = [
-        response for response in range(channel.responses) if channel.possible(response)
+        response
+        for response in range(channel.responses)
+        if channel.possible(response)
     ]
     sent = draw(
         st.dictionaries(st.sampled_from(possible), st.integers(1, 2**40), max_size=6)
@@ -38,7 +40,9 @@ def triples(draw: st.DrawFn) -> tuple[Tally, Tally, Tally]:
 
 
 @given(triples())
-def test_tallies_form_a_commutative_monoid(three: tuple[Tally, Tally, Tally]) -> None:
+def test_tallies_form_a_commutative_monoid(
+    three: tuple[Tally, Tally, Tally],
+) -> None:
     a, b, c = three
     assert a + b == b + a
     assert (a + b) + c == a + (b + c)

@@ -60,11 +60,15 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
     entry = filled.opened(store, small())
     rows = np.zeros((600, 12), np.uint8)
     rows[:, [1, 4, 7]] = 1
-    filled.add(store, entry, 2, [np.packbits(rows, axis=1, bitorder="little")], group=0)
+    filled.add(
+        store, entry, 2, [np.packbits(rows, axis=1, bitorder="little")], group=0
+    )
     filled.ask(store, entry, 1, [0, 1, 2])
     store.close("small")
     token = store.issue_token(Token("tests", "analyst"))
-    with listening(make_app(Settings(database=":memory:", rate=0), store)) as address:
+    with listening(
+        make_app(Settings(database=":memory:", rate=0), store)
+    ) as address:
         yield Place(address, token)
     store.shut()
 
@@ -137,14 +141,16 @@ def test_the_planner_follows_its_sliders(chromium: Browser, place: Place) -> Non
     slider = page.get_by_role("slider", name="ε, the privacy budget")
     slider.press("End")
     page.wait_for_function(
-        "before => document.getElementById('result').innerText !== before", arg=before
+        "before => document.getElementById('result').innerText !== before",
+        arg=before,
     )
     assert page.locator("#epsilon").input_value() == "8"
     assert slider.get_attribute("aria-valuetext") == "8"
     assert "epsilon=8" in page.url
     told = json.loads(place.get("/a/plan.json?epsilon=8"))
     assert (
-        f"±{100 * told['margin']:.1f} instead" in page.locator("#result").inner_text()
+        f"±{100 * told['margin']:.1f} instead"
+        in page.locator("#result").inner_text()
     )
     page.locator("#respondents").fill("20000")
     page.locator("#respondents").press("Enter")
@@ -184,7 +190,9 @@ def test_the_numbers_of_a_page_come_out_of_its_command_again(
                 assert download.value.suggested_filename == file
                 download.value.save_as(tmp_path / file)
         told = json.loads(
-            done("estimate", tmp_path / words[2], tmp_path / words[3], "--json").stdout
+            done(
+                "estimate", tmp_path / words[2], tmp_path / words[3], "--json"
+            ).stdout
         )
         shown = page.locator("#estimate ~ .beside tbody tr").all_inner_texts()
         assert [re.split(r"\s*\t\s*", line)[1] for line in shown] == [
@@ -235,9 +243,8 @@ def test_the_figure_is_downloaded_and_seen(
         (tmp_path / "shown.html").write_text('<img src="figure.svg" alt="">')
         page.goto((tmp_path / "shown.html").as_uri())
         assert page.evaluate("document.images[0].naturalWidth") == 800
-        assert all(
-            url.startswith("file:") for url in asked
-        )  # it needs nothing from elsewhere
+        # it needs nothing from elsewhere
+        assert all(url.startswith("file:") for url in asked)
         page.set_content((tmp_path / "figure.svg").read_text(encoding="utf-8"))
         inside = page.evaluate(
             "[...document.querySelectorAll('text')].every(each => { const box = each.getBBox();"

@@ -172,7 +172,9 @@ def serving(database: Path) -> Iterator[tuple[int, str]]:
     ) as process:
         assert process.stderr
         try:
-            address = re.search(r"http://127\.0\.0\.1:\d+", process.stderr.readline())
+            address = re.search(
+                r"http://127\.0\.0\.1:\d+", process.stderr.readline()
+            )
             assert address
             yield process.pid, address[0]
         finally:
@@ -225,5 +227,9 @@ def test_hostile_bodies_one_by_one_and_all_at_once_fit_into_a_gigabyte(
         assert httpx.get(f"{address}/health").json() == {"status": "well"}
         assert most_memory(process) < GB
     store = open_store(path)
-    assert [store.tallies(1, number).respondents for number in (0, 2, 3)] == [0, 0, 0]
+    assert [store.tallies(1, number).respondents for number in (0, 2, 3)] == [
+        0,
+        0,
+        0,
+    ]
     store.shut()

@@ -91,7 +91,9 @@ def test_whoever_says_nothing_more_is_not_waited_for(
         assert everything(line) == b"", "closed, without an answer"
 
 
-def test_a_second_request_on_the_same_connection_is_bounded_too(address: str) -> None:
+def test_a_second_request_on_the_same_connection_is_bounded_too(
+    address: str,
+) -> None:
     with connected(address) as line:
         line.sendall(START + b"\r\n")
         assert line.recv(1 << 16).startswith(b"HTTP/1.1 200")
@@ -102,7 +104,9 @@ def test_a_second_request_on_the_same_connection_is_bounded_too(address: str) ->
 def test_large_heads_and_slow_bodies_within_the_bounds_pass(address: str) -> None:
     with httpx.Client(base_url=address) as client:
         for _ in range(3):
-            assert client.get("/health", headers={"X": "a" * 30_000}).status_code == 200
+            assert (
+                client.get("/health", headers={"X": "a" * 30_000}).status_code == 200
+            )
         body = b'{"a": "' + b"b" * 60_000 + b'"}'
         answered = client.post(
             "/api/surveys/x/responses",
@@ -112,7 +116,9 @@ def test_large_heads_and_slow_bodies_within_the_bounds_pass(address: str) -> Non
         assert answered.status_code == 422
 
 
-def test_one_address_has_so_many_connections_and_others_go_on(tmp_path: Path) -> None:
+def test_one_address_has_so_many_connections_and_others_go_on(
+    tmp_path: Path,
+) -> None:
     store, settings = (
         open_store(tmp_path / "collector.db"),
         Settings(connections_each=3),
@@ -133,9 +139,8 @@ def test_one_address_has_so_many_connections_and_others_go_on(tmp_path: Path) ->
             assert everything(line).startswith(b"HTTP/1.1 200")
         held.pop().close()
         found = b""
-        while not found.startswith(
-            b"HTTP/1.1 200"
-        ):  # until the collector has seen it close
+        # until the collector has seen it close
+        while not found.startswith(b"HTTP/1.1 200"):
             with connected(address) as line:
                 line.sendall(START + b"Connection: close\r\n\r\n")
                 found = everything(line)
@@ -145,7 +150,9 @@ def test_one_address_has_so_many_connections_and_others_go_on(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("proxies", ["127.0.0.1", "10.0.0.0/8, 127.0.0.0/8", "*"])
-def test_connections_of_proxies_are_not_counted(tmp_path: Path, proxies: str) -> None:
+def test_connections_of_proxies_are_not_counted(
+    tmp_path: Path, proxies: str
+) -> None:
     store, settings = (
         open_store(tmp_path / "collector.db"),
         Settings(connections_each=1, proxies=proxies),

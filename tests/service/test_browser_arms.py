@@ -29,9 +29,8 @@ def test_each_arm_is_told_what_it_sends_and_the_collector_learns_the_arm_alone(
     entry = running.store.survey("arms")
     met = []
     while {"masked", "open"} - set(met):
-        assert (
-            len(met) < 60
-        )  # either arm is missed in 60 draws with a chance below 3e-11
+        # either arm is missed in 60 draws with a chance below 3e-11
+        assert len(met) < 60
         with visit() as found:
             arm = opened(found)
             assert opened(found, "/s/arms?lang=de") == arm, (
@@ -41,9 +40,8 @@ def test_each_arm_is_told_what_it_sends_and_the_collector_learns_the_arm_alone(
             told = found.page.inner_text("[data-step=consent]")
             assert WORDS["consent"]["arms"] in told
             if arm == "masked":
-                assert (
-                    "at most 34 of 100" in told
-                )  # e^1.5 times the odds 1:9, which is 33.2 of 100
+                # e^1.5 times the odds 1:9, which is 33.2 of 100
+                assert "at most 34 of 100" in told
                 assert WORDS["consent"]["sent"] in told
                 assert WORDS["question"]["direct"] not in told
                 assert found.answer(1, 1, 1) == ""
@@ -102,7 +100,9 @@ def test_a_check_is_told_as_what_it_is_and_is_counted_in_no_bound(
             assert "at most 34 of 100" in page.inner_text("#done")
             with page.expect_download() as download:
                 page.click("#receipt")
-            saved = json.loads(Path(download.value.path()).read_text(encoding="utf-8"))
+            saved = json.loads(
+                Path(download.value.path()).read_text(encoding="utf-8")
+            )
             survey = running.store.survey("arms").survey
             receipt = StoredReceipt.from_json(json.dumps(saved["receipt"]))
             assert len(receipt.check(survey)) == 3

@@ -78,9 +78,8 @@ def test_the_message_is_prepared_as_in_the_vector(scripts: Page) -> None:
 def test_the_same_bytes_give_the_same_numbers(scripts: Page) -> None:
     jobs, expected = [], []
     for at, token in enumerate(TOKENS):
-        beyond = (
-            b"\xff" * 8 * 49 if at % 4 == 0 else b""
-        )  # a factor beyond the modulus, which is thrown away
+        # a factor beyond the modulus, which is thrown away
+        beyond = b"\xff" * 8 * 49 if at % 4 == 0 else b""
         script = Seeded(f"salt {at}").read(48) + beyond
         source = Counted(script, Seeded(f"factor {at}"))
         hidden, unblinder = blind(token, KEY, source)
@@ -92,7 +91,8 @@ def test_the_same_bytes_give_the_same_numbers(scripts: Page) -> None:
             | {"used": source.used}
         )
     assert (
-        browser.run(scripts, "blind", {"key": KEY.to_json(), "jobs": jobs}) == expected
+        browser.run(scripts, "blind", {"key": KEY.to_json(), "jobs": jobs})
+        == expected
     )
     assert {each["used"] for each in expected} == {48 + 8 * 49, 48 + 8 * 98}
 
@@ -211,7 +211,9 @@ def test_10000_invited_under_a_smooth_modulus_send_nothing(scripts: Page) -> Non
 
 
 @pytest.mark.parametrize(
-    ("without", "least"), [(CHECKS[:1], 0), (CHECKS, 100)], ids=["key", "key and token"]
+    ("without", "least"),
+    [(CHECKS[:1], 0), (CHECKS, 100)],
+    ids=["key", "key and token"],
 )
 def test_without_the_checks_the_attack_joins(
     scripts: Page, without: tuple[str, ...], least: int
@@ -230,6 +232,8 @@ def test_without_the_checks_the_attack_joins(
         tuple(int(each, 16) for each in pair)
         for pair in scripts.evaluate(INVITED, [sealed(SMOOTH), 200, file])
     ]
-    tokens = [hidden * pow(undo, EXPONENT, SMOOTH) % SMOOTH for hidden, undo in found]
+    tokens = [
+        hidden * pow(undo, EXPONENT, SMOOTH) % SMOOTH for hidden, undo in found
+    ]
     assert joined([hidden for hidden, _ in found], tokens, SMOOTH) >= least
     assert least or {math.gcd(hidden, SMOOTH) for hidden, _ in found} == {1}

@@ -94,9 +94,10 @@ def test_the_golden_vectors_of_numbers(scripts: Page) -> None:
         for each in golden
     ]
     for each, found in zip(golden, browser.run(scripts, "draw", jobs), strict=True):
-        assert (found["symbols"], found["used"]) == (each["symbols"], each["used"]), (
-            each["name"]
-        )
+        assert (found["symbols"], found["used"]) == (
+            each["symbols"],
+            each["used"],
+        ), each["name"]
 
 
 HOURS = dn.number_design(0, 80, 1)
@@ -140,7 +141,9 @@ def test_a_number_outside_its_range_is_refused_and_neither_cut_off_nor_repeated(
 def test_a_range_that_is_not_that_of_the_levels_is_refused(
     scripts: Page, ends: list[str]
 ) -> None:
-    found = browser.run(scripts, "call", [["readDesign", resealed(HOURS, range=ends)]])
+    found = browser.run(
+        scripts, "call", [["readDesign", resealed(HOURS, range=ends)]]
+    )
     assert found.get("name") == "InvalidDesign", found
     with pytest.raises(dn.errors.DeniableError):
         Design.from_json(resealed(HOURS, range=ends))
@@ -165,7 +168,9 @@ def test_hands_of_questions(scripts: Page) -> None:
 def test_arms_are_drawn_as_in_python(scripts: Page) -> None:
     script = Seeded("arms").read(8 * 90)
     source = ScriptedSource(script)
-    expected = [[each.name for each in ARMS.draw_questions(source)] for _ in range(60)]
+    expected = [
+        [each.name for each in ARMS.draw_questions(source)] for _ in range(60)
+    ]
     asked = {
         "survey": ARMS.to_json(),
         "definition": ARMS.hash[7:],
@@ -192,7 +197,9 @@ def test_large_sets_and_an_answer_to_each_attribute(scripts: Page) -> None:
     both = dn.product(
         {"smokes": dn.warner(p="3/4"), "age": dn.k_ary(["young", "old"], p="2/3")}
     )
-    asked, drawn = zip(*(job(each, each.name) for each in (*large, both)), strict=True)
+    asked, drawn = zip(
+        *(job(each, each.name) for each in (*large, both)), strict=True
+    )
     asked[-1]["answers"] = [
         dict(zip(both.attributes, each.split(" · "), strict=True))
         for each in asked[-1]["answers"]
@@ -215,7 +222,8 @@ def test_draws_with_the_browsers_own_source_follow_the_channel(
 ) -> None:
     """A false alarm once in 10^9; a cell that is off by 3/100 is found with 0.999, or the test refuses to run."""
     assert_counts_follow(
-        design, browser.run(scripts, "count", {"design": design.to_json(), "n": DRAWS})
+        design,
+        browser.run(scripts, "count", {"design": design.to_json(), "n": DRAWS}),
     )
 
 
@@ -242,7 +250,9 @@ def test_the_browsers_source_gives_as_many_random_bytes_as_are_asked_for(
     for size, found in zip(sizes, scripts.evaluate(ZEROS, sizes), strict=True):
         assert found["size"] == size
         assert found["different"] == size // 32
-        assert abs(found["zeros"] - size / 256) < 6.2 * (size * 255 / 256**2) ** 0.5 + 1
+        assert (
+            abs(found["zeros"] - size / 256) < 6.2 * (size * 255 / 256**2) ** 0.5 + 1
+        )
 
 
 @pytest.mark.parametrize("size", [3, 200])
@@ -277,7 +287,9 @@ def test_a_biased_source_in_the_browser_is_found(chromium: Browser) -> None:
               };
             }"""
         )
-        counts = browser.run(biased, "count", {"design": design.to_json(), "n": DRAWS})
+        counts = browser.run(
+            biased, "count", {"design": design.to_json(), "n": DRAWS}
+        )
     with pytest.raises(AssertionError, match="do not follow its channel"):
         assert_counts_follow(design, counts)
 
@@ -349,7 +361,11 @@ UNREADABLE = {
     "another schema": Deck((1, 1, 2), people=4).to_json(),
     "another version": K.to_json().replace("design/1", "design/2"),
     "no hash": json.dumps(
-        {key: value for key, value in json.loads(K.to_json()).items() if key != "hash"}
+        {
+            key: value
+            for key, value in json.loads(K.to_json()).items()
+            if key != "hash"
+        }
     ),
     "half a letter": K.to_json().replace("green", "gr\\ud800n"),
     "a number that is not whole": channel(K, size=3.5),
@@ -369,7 +385,9 @@ INVALID = {
     "one label": resealed(TABLE, categories=1),
     "not in lowest terms": channel(K, same="28", other="6"),
     "nothing beside the answer": channel(K, same="1", other="0"),
-    "a column that does not add up": channel(TABLE, weights=[["9", "3"], ["1", "6"]]),
+    "a column that does not add up": channel(
+        TABLE, weights=[["9", "3"], ["1", "6"]]
+    ),
     "a table not in lowest terms": channel(
         TABLE, weights=[["18", "6"], ["2", "14"]], total="20"
     ),
@@ -423,7 +441,9 @@ INVALID = {
 @pytest.mark.parametrize("name", [*UNREADABLE, *INVALID])
 def test_what_is_no_design_is_refused(scripts: Page, name: str) -> None:
     expected = "UnreadableFile" if name in UNREADABLE else "InvalidDesign"
-    found = browser.run(scripts, "call", [["readDesign", (UNREADABLE | INVALID)[name]]])
+    found = browser.run(
+        scripts, "call", [["readDesign", (UNREADABLE | INVALID)[name]]]
+    )
     assert found.get("name") == expected, found
     assert found["known"]
     with pytest.raises(dn.errors.DeniableError):
@@ -444,7 +464,9 @@ def test_an_answer_is_never_repeated(scripts: Page) -> None:
         [["readDesign", design.to_json()], ["respond", None, answer]]
         for design, answer in answers
     ]
-    calls.append([["readDeck", deck.to_json()], ["respondWithCard", None, secret, 1]])
+    calls.append(
+        [["readDeck", deck.to_json()], ["respondWithCard", None, secret, 1]]
+    )
     for each in calls:
         found = browser.run(scripts, "call", each)
         assert found.get("name") == "InvalidAnswer", found
@@ -459,7 +481,10 @@ def test_cards_are_answered_as_in_python(scripts: Page) -> None:
             found = browser.run(
                 scripts,
                 "call",
-                [["readDeck", deck.to_json()], ["respondWithCard", None, answer, card]],
+                [
+                    ["readDeck", deck.to_json()],
+                    ["respondWithCard", None, answer, card],
+                ],
             )
             expected = respond_with_card(deck, answer, card)
             assert found == {

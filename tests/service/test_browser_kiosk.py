@@ -163,9 +163,8 @@ def test_each_person_draws_an_arm_and_has_an_invitation_of_their_own(
         while len(drawn) < 2:
             drawn.add(found.page.evaluate(asked))
             assert found.answer(*[1] * found.page.evaluate(asked)) == ""
-            assert (
-                len(found.sent()) < 60
-            )  # one arm alone comes with a chance below 3e-11
+            # one arm alone comes with a chance below 3e-11
+            assert len(found.sent()) < 60
             hand_on(found)
     codes = running.store.invite("invited", 2)
     with visit() as found:
@@ -210,4 +209,6 @@ def test_what_a_shared_device_must_not_do_is_not_offered(
         assert said["unkept"] in found.page.inner_text("#kept")
         assert said["next"] == found.page.inner_text("#hand-on")
         assert faults(found.page) == []
-        assert json.loads(found.page.text_content("#message") or "") == found.sent()[0]
+        assert (
+            json.loads(found.page.text_content("#message") or "") == found.sent()[0]
+        )

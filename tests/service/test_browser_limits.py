@@ -151,7 +151,9 @@ def test_signatures_are_verified_as_in_python(scripts: Page) -> None:
 
 def link_of(running: Running, name: str = "browser", **parts: str) -> str:
     fragment = {"definition": running.store.survey(name).survey.hash[7:], **parts}
-    return f"/s/{name}#" + "&".join(f"{key}={value}" for key, value in fragment.items())
+    return f"/s/{name}#" + "&".join(
+        f"{key}={value}" for key, value in fragment.items()
+    )
 
 
 def complaint(found: Visit) -> str:
@@ -205,7 +207,10 @@ def test_the_page_is_signed_by_the_author_that_the_link_names(
     "swapped",
     [
         lambda: small(
-            name="browser", questions=(BARE,), acknowledge=math.inf, keys=Keys("0" * 64)
+            name="browser",
+            questions=(BARE,),
+            acknowledge=math.inf,
+            keys=Keys("0" * 64),
         ),
         lambda: BROWSER,
     ],

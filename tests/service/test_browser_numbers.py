@@ -69,9 +69,9 @@ def test_what_is_no_number_of_the_range_is_complained_about_and_not_cut_off(
     high = {"en": "8,000", "de": "8.000"}[language]
     with visit(locale=language) as found:
         for each in wrong:
-            assert found.take_part("amount", each) == said.format(low="0", high=high), (
-                each
-            )
+            assert found.take_part("amount", each) == said.format(
+                low="0", high=high
+            ), each
         assert found.sent() == []
 
 

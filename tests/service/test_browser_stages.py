@@ -70,7 +70,9 @@ def rungs() -> dict[str, Relaxation]:
         ),
         "a bit that is certain": (Bits(5, 3, 1, 4), Bits(5, 4, 1, 4)),
     }
-    more |= {name: [around(old), around(new)] for name, (old, new) in channels.items()}
+    more |= {
+        name: [around(old), around(new)] for name, (old, new) in channels.items()
+    }
     return relaxations() | {
         name: ladder(designs).relaxations[0] for name, designs in more.items()
     }
@@ -164,11 +166,17 @@ def test_there_are_a_thousand_vectors_of_every_kind_of_step() -> None:
 def test_all_stages_at_once(scripts: Page) -> None:
     jobs, expected = [], []
     for name, stages in small().items():
-        answers = [stages.categories[at % len(stages.categories)] for at in range(20)]
+        answers = [
+            stages.categories[at % len(stages.categories)] for at in range(20)
+        ]
         source = Counted(b"", Seeded(name))
-        drawn = [release_planned(stages, answer, source=source) for answer in answers]
+        drawn = [
+            release_planned(stages, answer, source=source) for answer in answers
+        ]
         script = browser.packed(Seeded(name).read(source.used + SPARE))
-        jobs.append({"ladder": stages.to_json(), "bytes": script, "answers": answers})
+        jobs.append(
+            {"ladder": stages.to_json(), "bytes": script, "answers": answers}
+        )
         told = [
             [{"design": each.design, "symbol": each.symbol} for each in history]
             for history in drawn
@@ -193,7 +201,8 @@ def test_several_stages_in_one_go(scripts: Page) -> None:
             first, last = (len(stages) - 1, 0) if down else (0, len(stages) - 1)
             answers = [at % len(stages.categories) for at in range(30)]
             before = [
-                stages.designs[first].channel.draw(x, Seeded(str(x))) for x in answers
+                stages.designs[first].channel.draw(x, Seeded(str(x)))
+                for x in answers
             ]
             source, found = Counted(b"", Seeded(name)), []
             for number, x in zip(before, answers, strict=True):
@@ -234,7 +243,11 @@ def first_step(name: str, **changes: object) -> str:
 
 
 def table(*rows: str, total: str) -> dict[str, object]:
-    return {"kind": "dense", "total": total, "weights": [row.split() for row in rows]}
+    return {
+        "kind": "dense",
+        "total": total,
+        "weights": [row.split() for row in rows],
+    }
 
 
 def below_zero(side: int) -> list[list[object]]:
@@ -270,9 +283,9 @@ def unsafe() -> dict[str, str]:
     """Return ladders that are sealed well, and would tell more than their stages, or nothing that can be drawn."""
     warner, nested = small()["warner"], small()["mixture"]
     designs = documents.unseal("ladder", warner.to_json())["designs"]
-    coarse, fine, near, *rest = documents.unseal("ladder", nested.to_json())["steps"][
-        0
-    ]["shares"][0]
+    coarse, fine, near, *rest = documents.unseal("ladder", nested.to_json())[
+        "steps"
+    ][0]["shares"][0]
     assert near != "1/7"
     identity = {"kind": "written", "channel": table("1 0", "0 1", total="1")}
     derived = [{"kind": "derived"}] * 3
@@ -303,9 +316,11 @@ def unsafe() -> dict[str, str]:
 @pytest.mark.parametrize("name", sorted(unsafe()))
 def test_unsafe_ladders_are_refused(scripts: Page, name: str) -> None:
     found = browser.run(scripts, "call", [["readLadder", unsafe()[name]]])
-    assert found.get("name") in ("UnreadableFile", "InvalidDesign", "Incompatible"), (
-        found
-    )
+    assert found.get("name") in (
+        "UnreadableFile",
+        "InvalidDesign",
+        "Incompatible",
+    ), found
     assert found["known"]
     with pytest.raises(dn.errors.DeniableError):
         Ladder.from_json(unsafe()[name])

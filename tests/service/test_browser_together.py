@@ -42,9 +42,10 @@ def test_each_is_asked_by_itself_and_one_response_is_sent(
         ]
         assert " · ".join(words) in (page.text_content("#said") or "")
         assert json.loads(page.text_content("#message") or "") == sent
+        # the consent alone
         assert (
             page.evaluate("document.querySelectorAll('input:checked').length") <= 1
-        )  # the consent alone
+        )
         assert not found.complaints
     answers = [each for each in running.traffic[before:] if "responses" in each]
     assert answers
@@ -85,9 +86,8 @@ def test_one_that_is_left_open_is_asked_for(visit: Coming) -> None:
         found.wait()
         assert found.answer([1, -1]) != ""
         assert found.sent() == []
-        assert found.page.evaluate("document.activeElement.name").endswith(
-            "-2"
-        )  # the focus goes to what is open
+        # the focus goes to what is open
+        assert found.page.evaluate("document.activeElement.name").endswith("-2")
 
 
 def test_a_language_brings_its_own_words(visit: Coming) -> None:
@@ -102,14 +102,18 @@ def test_a_language_brings_its_own_words(visit: Coming) -> None:
         assert "eine Rückmeldung" in text
 
 
-def test_the_analyst_sees_margins_and_the_table_with_its_test(running: Running) -> None:
+def test_the_analyst_sees_margins_and_the_table_with_its_test(
+    running: Running,
+) -> None:
     source, entry = Seeded("together"), running.store.survey("together")
     for person in range(400):
         answer = {
             "smokes": "yes" if person % 4 == 0 else "no",
             "animal": ANIMALS[0 if person % 4 == 0 else person % 3],
         }
-        number = DESIGN.symbol_number(dn.respond(DESIGN, answer, source=source).symbol)
+        number = DESIGN.symbol_number(
+            dn.respond(DESIGN, answer, source=source).symbol
+        )
         running.store.add(
             [Submission(entry.id, source.read(16), None, (Sent(0, 0, number),))]
         )

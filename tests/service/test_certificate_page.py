@@ -40,7 +40,9 @@ def test_a_certificate_fits_a_telephone_and_a_desk(chromium: Browser) -> None:
                 color_scheme=scheme, viewport={"width": width, "height": 800}
             )
             page, asked = context.new_page(), []
-            page.on("request", lambda request, asked=asked: asked.append(request.url))
+            page.on(
+                "request", lambda request, asked=asked: asked.append(request.url)
+            )
             for content in pages:
                 page.set_content(content)
                 assert page.evaluate("document.documentElement.scrollWidth") <= width

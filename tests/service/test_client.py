@@ -81,18 +81,25 @@ def respondents(store: Store, number: int) -> list[int]:
 
 
 def test_a_respondent_answers_sends_raises_and_withdraws(
-    running: tuple[Store, str], fielded: Callable[..., tuple[int, str]], tmp_path: Path
+    running: tuple[Store, str],
+    fielded: Callable[..., tuple[int, str]],
+    tmp_path: Path,
 ) -> None:
     store, (number, link) = running[0], fielded()
     with Client(with_(link, group="south"), tmp_path / "mine", **FAST) as client:
         client.answer("smokes", "yes")
         client.answer("colour", "blue")
-        assert [each["question"] for each in client.waiting()] == ["smokes", "colour"]
+        assert [each["question"] for each in client.waiting()] == [
+            "smokes",
+            "colour",
+        ]
         assert client.send() == 2
         assert client.waiting() == []
         assert client.send() == 0
         assert respondents(store, number) == [1, 1, 0]
-        assert store.tallies(number, 0, 1).respondents == 1, "in the group of the link"
+        assert store.tallies(number, 0, 1).respondents == 1, (
+            "in the group of the link"
+        )
         client.release("colour")
         assert client.send() == 1
         found = store.tallies(number, 1)
@@ -109,7 +116,9 @@ def test_a_respondent_answers_sends_raises_and_withdraws(
 
 
 def test_what_waited_when_a_respondent_withdrew_is_never_sent(
-    running: tuple[Store, str], fielded: Callable[..., tuple[int, str]], tmp_path: Path
+    running: tuple[Store, str],
+    fielded: Callable[..., tuple[int, str]],
+    tmp_path: Path,
 ) -> None:
     store, (number, link) = running[0], fielded()
     with Client(link, tmp_path / "mine", **FAST) as client:
@@ -162,15 +171,16 @@ def test_the_answer_is_neither_in_the_file_nor_on_the_way(
 
 
 def test_what_was_acknowledged_but_not_noted_is_sent_again_and_counts_once(
-    running: tuple[Store, str], fielded: Callable[..., tuple[int, str]], tmp_path: Path
+    running: tuple[Store, str],
+    fielded: Callable[..., tuple[int, str]],
+    tmp_path: Path,
 ) -> None:
     store, (number, link) = running[0], fielded()
     with Client(link, tmp_path / "mine", **FAST) as client:
         client.answer("smokes", "no")
         client.send()
-        with (
-            client._state.transaction() as book
-        ):  # as if the device had been switched off just before this note
+        # as if the device had been switched off just before this note
+        with client._state.transaction() as book:
             book.run("DELETE FROM sent")
     with Client(link, tmp_path / "mine", **FAST) as client:
         assert client.send() == 1
@@ -179,7 +189,9 @@ def test_what_was_acknowledged_but_not_noted_is_sent_again_and_counts_once(
 
 
 def test_an_answer_that_was_not_released_before_the_device_went_off_is_sent(
-    running: tuple[Store, str], fielded: Callable[..., tuple[int, str]], tmp_path: Path
+    running: tuple[Store, str],
+    fielded: Callable[..., tuple[int, str]],
+    tmp_path: Path,
 ) -> None:
     store, (number, link) = running[0], fielded()
     with Client(link, tmp_path / "mine", **FAST) as client:
@@ -192,7 +204,9 @@ def test_an_answer_that_was_not_released_before_the_device_went_off_is_sent(
 
 
 def test_without_a_connection_everything_waits(
-    running: tuple[Store, str], fielded: Callable[..., tuple[int, str]], tmp_path: Path
+    running: tuple[Store, str],
+    fielded: Callable[..., tuple[int, str]],
+    tmp_path: Path,
 ) -> None:
     store, (number, link) = running[0], fielded()
     with Client(link, tmp_path / "mine", **FAST) as client:
@@ -233,7 +247,9 @@ def test_a_device_keeps_to_its_survey_and_its_budget(
 
 
 def test_a_refusal_is_told_and_what_was_refused_is_kept(
-    running: tuple[Store, str], fielded: Callable[..., tuple[int, str]], tmp_path: Path
+    running: tuple[Store, str],
+    fielded: Callable[..., tuple[int, str]],
+    tmp_path: Path,
 ) -> None:
     store, (_, link) = running[0], fielded()
     with Client(link, tmp_path / "mine", **FAST) as client:
@@ -257,7 +273,9 @@ def test_a_survey_that_opens_later_says_when(
 
 
 def test_a_receipt_of_something_else_is_not_accepted(
-    fielded: Callable[..., tuple[int, str]], running: tuple[Store, str], tmp_path: Path
+    fielded: Callable[..., tuple[int, str]],
+    running: tuple[Store, str],
+    tmp_path: Path,
 ) -> None:
     store, (number, link) = running[0], fielded()
     with Client(link, tmp_path / "mine", **FAST) as client:
@@ -286,7 +304,9 @@ def test_a_receipt_of_another_response_is_not_accepted(
 
 
 def test_an_invitation_is_exchanged_once_and_kept(
-    running: tuple[Store, str], fielded: Callable[..., tuple[int, str]], tmp_path: Path
+    running: tuple[Store, str],
+    fielded: Callable[..., tuple[int, str]],
+    tmp_path: Path,
 ) -> None:
     store, (number, link) = running[0], fielded(admission="invitation")
     name = Link.read(link).survey
@@ -317,9 +337,8 @@ def test_an_exchange_that_broke_off_is_finished_later(
     store, (number, link) = running[0], fielded(admission="invitation")
     (code,) = store.invite(Link.read(link).survey, 1)
     with Client(with_(link, invitation=code), tmp_path / "mine", **FAST) as client:
-        admission._exchange_invitation(
-            client._state, seeded
-        )  # signed, and the answer got lost
+        # signed, and the answer got lost
+        admission._exchange_invitation(client._state, seeded)
     with Client(with_(link, invitation=code), tmp_path / "mine", **FAST) as client:
         client.answer("smokes", "yes")
         assert client.send() == 1
@@ -335,17 +354,22 @@ def test_a_hub_sends_many_respondents_in_batches(
 ) -> None:
     monkeypatch.setattr("deniable.client.hub._BATCH_LINES", 40)
     store, (number, link) = running[0], fielded()
-    with Hub(with_(link, group="north"), tmp_path / "hub", token=device, **FAST) as hub:
+    with Hub(
+        with_(link, group="north"), tmp_path / "hub", token=device, **FAST
+    ) as hub:
         keys = hub.add(
             {"smokes": "yes", "colour": "red", "apps": str(each % 12)}
             for each in range(100)
         )
         assert len(set(keys)) == len(hub) == 100
-    with Hub(with_(link, group="north"), tmp_path / "hub", token=device, **FAST) as hub:
+    with Hub(
+        with_(link, group="north"), tmp_path / "hub", token=device, **FAST
+    ) as hub:
         lines = [line for _, line in _waiting(hub)]
         assert hub.send() == 100
         assert len(hub) == 0
-        hub._state.post_lines(lines, device)  # as if the acknowledgement had got lost
+        # as if the acknowledgement had got lost
+        hub._state.post_lines(lines, device)
     assert respondents(store, number) == [100, 100, 100]
     assert store.tallies(number, 0, 0).respondents == 100
     assert store.withdraw(number, bytes.fromhex(keys[7])).responses == 3
@@ -469,7 +493,8 @@ def test_an_author_who_is_pinned_has_signed(
         Client(signed.text, tmp_path / "0")
     with pytest.raises(Incompatible, match="of the definition"):
         store.keep_signature(
-            "signed", sign(small(name="signed", keys=Keys("0" * 64)), tmp_path / "key")
+            "signed",
+            sign(small(name="signed", keys=Keys("0" * 64)), tmp_path / "key"),
         )
 
 
@@ -484,7 +509,9 @@ def test_a_link_with_an_author_whom_nobody_knows_is_refused(
 
 
 def test_a_respondent_answers_what_was_drawn_and_nothing_else(
-    running: tuple[Store, str], fielded: Callable[..., tuple[int, str]], tmp_path: Path
+    running: tuple[Store, str],
+    fielded: Callable[..., tuple[int, str]],
+    tmp_path: Path,
 ) -> None:
     store, (number, link) = running[0], fielded(each=1)
     asked = set()
@@ -507,7 +534,9 @@ def test_a_respondent_answers_what_was_drawn_and_nothing_else(
 
 
 def test_the_collector_takes_no_more_than_was_drawn_also_in_two_messages(
-    running: tuple[Store, str], fielded: Callable[..., tuple[int, str]], tmp_path: Path
+    running: tuple[Store, str],
+    fielded: Callable[..., tuple[int, str]],
+    tmp_path: Path,
 ) -> None:
     store, (number, link) = running[0], fielded(each=1)
     with Client(link, tmp_path / "state", **FAST) as client:
@@ -572,7 +601,9 @@ UNBOUNDED: dict[str, Any] = {"ceiling": math.inf, "budget": math.inf}
 
 
 def test_an_arm_is_drawn_once_for_a_respondent(
-    running: tuple[Store, str], fielded: Callable[..., tuple[int, str]], tmp_path: Path
+    running: tuple[Store, str],
+    fielded: Callable[..., tuple[int, str]],
+    tmp_path: Path,
 ) -> None:
     store, (number, link) = running[0], fielded(**ARMED)
     met: list[str] = []
@@ -585,11 +616,11 @@ def test_an_arm_is_drawn_once_for_a_respondent(
             other = next(each for each in ("colour", "colour-open") if each != own)
             with pytest.raises(InvalidRequest, match="was not drawn"):
                 client.answer(other, "red")
-            if (
-                own == "colour-open"
-            ):  # nothing is sent as it is, unless somebody says so at the device
+            # nothing is sent as it is, unless somebody says so at the device
+            if own == "colour-open":
                 with pytest.raises(
-                    OverBudget, match="asks in one response to 'colour-open' for ε = ∞"
+                    OverBudget,
+                    match="asks in one response to 'colour-open' for ε = ∞",
                 ):
                     client.answer(own, "red")
         file = tmp_path / f"{len(met)} again"
@@ -607,7 +638,9 @@ def test_an_arm_is_drawn_once_for_a_respondent(
 
 
 def test_the_collector_takes_no_two_arms_under_one_key(
-    running: tuple[Store, str], fielded: Callable[..., tuple[int, str]], tmp_path: Path
+    running: tuple[Store, str],
+    fielded: Callable[..., tuple[int, str]],
+    tmp_path: Path,
 ) -> None:
     store, (number, link) = running[0], fielded(**ARMED)
     with Client(link, tmp_path / "state", **FAST) as client:
@@ -619,12 +652,18 @@ def test_the_collector_takes_no_two_arms_under_one_key(
             }
             for each in client.survey.questions
         )
-        with pytest.raises(NotTaken, match="questions of different arms under one key"):
-            client._state.ask("POST", "/responses", client._submission("ab" * 16, both))
+        with pytest.raises(
+            NotTaken, match="questions of different arms under one key"
+        ):
+            client._state.ask(
+                "POST", "/responses", client._submission("ab" * 16, both)
+            )
         client._state.ask(
             "POST", "/responses", client._submission("cd" * 16, [one, both[0]])
         )
-        with pytest.raises(NotTaken, match="questions of different arms under one key"):
+        with pytest.raises(
+            NotTaken, match="questions of different arms under one key"
+        ):
             client._state.ask(
                 "POST", "/responses", client._submission("cd" * 16, both[1:])
             )

@@ -58,7 +58,9 @@ async def _always(_: Any) -> AsyncIterator[None]:
     yield
 
 
-@schemathesis.serializer("application/x-ndjson", "application/vnd.apache.arrow.stream")
+@schemathesis.serializer(
+    "application/x-ndjson", "application/vnd.apache.arrow.stream"
+)
 def as_it_is(_: Any, value: Any) -> bytes:
     """Send what was drawn as the whole body."""
     return value if isinstance(value, bytes) else str(value).encode()

@@ -19,7 +19,13 @@ import pytest
 from deniable.collector.app import make_app
 from deniable.collector.store import Store, Token, open_store
 from deniable.survey import Survey
-from tests.support.collector import UNLIMITED, Answered, Inside, listening, submission
+from tests.support.collector import (
+    UNLIMITED,
+    Answered,
+    Inside,
+    listening,
+    submission,
+)
 from tests.support.surveys import small
 
 RESPONSES = "/api/surveys/small/responses"
@@ -108,9 +114,9 @@ def replaced(survey: Survey) -> Iterator[Any]:
         for name in inside:
             for value in VALUES:
                 changed = copy.deepcopy(good)
-                (changed[part][0] if part == "responses" else changed[part])[name] = (
-                    value
-                )
+                (changed[part][0] if part == "responses" else changed[part])[
+                    name
+                ] = value
                 yield changed
     yield from VALUES
 
@@ -123,7 +129,8 @@ def check(answered: list[Answered], caplog: pytest.LogCaptureFixture) -> None:
         assert set(each.json["error"]) == {"what", "expected", "next"}
     assert not [each for each in caplog.records if each.getMessage() == "crash"]
     assert NEVER not in "".join(
-        each.getMessage() + repr(getattr(each, "facts", "")) for each in caplog.records
+        each.getMessage() + repr(getattr(each, "facts", ""))
+        for each in caplog.records
     )
 
 
@@ -144,7 +151,12 @@ def test_ten_thousand_hostile_bodies(
     requests: list[tuple[str, str, Any, dict[str, str]]] = []
     for _ in range(6000):
         requests.append(
-            ("POST", RESPONSES, damaged(sealed_off(survey, chance), chance), kinds[0])
+            (
+                "POST",
+                RESPONSES,
+                damaged(sealed_off(survey, chance), chance),
+                kinds[0],
+            )
         )
     for _ in range(2500):
         lines = (
@@ -180,7 +192,9 @@ def test_hostile_streams_of_arrow(
     asked = survey.questions[0]
     table = pa.table(
         {
-            "key": pa.array([secrets.token_bytes(16) for _ in range(4)], pa.binary(16)),
+            "key": pa.array(
+                [secrets.token_bytes(16) for _ in range(4)], pa.binary(16)
+            ),
             "question": [asked.name] * 4,
             "design": [asked.design.hash] * 4,
             "symbol": ["yes", "no", "yes", NEVER],
@@ -232,7 +246,10 @@ def test_hostile_addresses_and_headers(
             method,
             pattern.format(word),
             b"",
-            {"authorization": f"Bearer {word}", "cookie": f"deniable-session={word}"},
+            {
+                "authorization": f"Bearer {word}",
+                "cookie": f"deniable-session={word}",
+            },
         )
         for pattern in patterns
         for word in words

@@ -62,7 +62,9 @@ def serving(
     address: str, folder: Path, **settings: object
 ) -> Iterator[tuple[subprocess.Popen[str], str]]:
     """Run `deniable serve`; gives the process and its address, or what it said instead."""
-    given = {f"DENIABLE_{name.upper()}": str(value) for name, value in settings.items()}
+    given = {
+        f"DENIABLE_{name.upper()}": str(value) for name, value in settings.items()
+    }
     process = subprocess.Popen(
         [sys.executable, "-m", "deniable.cli", "serve", "--port", "0", "--database", address],
         cwd=folder, stderr=subprocess.PIPE, text=True, env={**os.environ, "COLUMNS": "400", **given},
@@ -100,7 +102,9 @@ def test_two_collectors_take_responses_and_each_is_counted_once(
             done = False
             for base in (one, two) if number % 2 else (two, one):
                 try:
-                    done |= client.post(base + RESPONSES, json=body).status_code == 204
+                    done |= (
+                        client.post(base + RESPONSES, json=body).status_code == 204
+                    )
                 except httpx.TransportError:
                     assert half.is_set()
             return done
@@ -119,7 +123,9 @@ def test_two_collectors_take_responses_and_each_is_counted_once(
 
 def test_a_limit_is_shared(stores: list[Store]) -> None:
     with asked(Settings(collectors=2, rate=20, rate_responses=0), stores) as both:
-        taken = [each.ask("GET", "/health").status for _ in range(20) for each in both]
+        taken = [
+            each.ask("GET", "/health").status for _ in range(20) for each in both
+        ]
         assert taken.count(200) == 20, "all together, wherever they arrive"
         assert taken.count(429) == 20
 
@@ -173,7 +179,10 @@ def test_what_one_closes_the_other_takes_no_more(stores: list[Store]) -> None:
         stores[0].close("small")
         body = submission(survey)
         # 409 from whoever still has the survey as it was, and 403 once it has been read again.
-        assert {each.ask("POST", RESPONSES, body).status for each in both} <= {403, 409}
+        assert {each.ask("POST", RESPONSES, body).status for each in both} <= {
+            403,
+            409,
+        }
         assert 0 < _FRESH <= 1, "for so long the other may still show the page"
 
 
@@ -188,18 +197,23 @@ def test_what_is_shown_is_the_same_at_both(stores: list[Store]) -> None:
             each._app.state.collector.writer.hold = HASTE
         for sent in range(1, 8):
             assert (
-                both[sent % 2].ask("POST", RESPONSES, submission(survey)).status == 204
+                both[sent % 2].ask("POST", RESPONSES, submission(survey)).status
+                == 204
             )
             seen = [
                 each.ask(
-                    "GET", "/api/surveys/small/tallies", authorization=f"Bearer {token}"
+                    "GET",
+                    "/api/surveys/small/tallies",
+                    authorization=f"Bearer {token}",
                 ).body
                 for each in both
             ]
             assert seen[0] == seen[1]
 
 
-def test_two_that_start_at_the_same_moment_make_the_tables_once(address: str) -> None:
+def test_two_that_start_at_the_same_moment_make_the_tables_once(
+    address: str,
+) -> None:
     begin = threading.Barrier(4)
 
     def start(_: int) -> Store:
@@ -222,19 +236,23 @@ def test_administrators_at_two_collectors_come_one_after_the_other(
     with ThreadPoolExecutor(8) as administrators:
         made = list(
             administrators.map(
-                lambda at: stores[at % 2].create(small(name=f"survey-{at}")), range(8)
+                lambda at: stores[at % 2].create(small(name=f"survey-{at}")),
+                range(8),
             )
         )
         assert len({entry.id for entry in made}) == 8
         list(
             administrators.map(
-                lambda at: stores[at % 2].rewrite(at_once=True, anyway=True), range(4)
+                lambda at: stores[at % 2].rewrite(at_once=True, anyway=True),
+                range(4),
             )
         )
     assert len(stores[0].surveys()) == 9
 
 
-def test_there_are_as_many_seats_as_all_of_them_were_told(stores: list[Store]) -> None:
+def test_there_are_as_many_seats_as_all_of_them_were_told(
+    stores: list[Store],
+) -> None:
     one, two = (store.database for store in stores)
     first = one.take_seat(2)
     assert first is not None

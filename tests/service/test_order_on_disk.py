@@ -141,7 +141,9 @@ def test_a_running_collector_writes_anew_by_itself(place: str) -> None:
         with SubmissionWriter(store, pool=1, hold=0) as writer:
             for number, code in enumerate(survey.codes):
                 await writer.add(
-                    Submission(entry.id, disk.key(number), None, disk.SENT, None, code)
+                    Submission(
+                        entry.id, disk.key(number), None, disk.SENT, None, code
+                    )
                 )
             for _ in range(3000):
                 await asyncio.sleep(0.01 if store.rewrite_pause is not None else 0)
@@ -235,9 +237,8 @@ class Batches:
         assert disk.tail(*disk.in_order(rows, self.truth)) > FALSE_ALARM, (
             "rows lie in the order in which they came"
         )
-        if (
-            settled
-        ):  # one order for all: neighbours are of one batch as often as chance has it
+        # one order for all: neighbours are of one batch as often as chance has it
+        if settled:
             lie = [
                 self.truth[row[:2]] // 100
                 for row in sorted(rows, key=lambda row: row[2:])
@@ -313,9 +314,8 @@ def test_what_is_withdrawn_is_gone_from_the_bytes_when_it_is_acknowledged(
     survey = Survey(place, 40)
     store = open_store(place)
     disk.respond(store, survey.codes)
-    for number in range(
-        4
-    ):  # in a file whose first half is empty, and in one whose second half is
+    # in a file whose first half is empty, and in one whose second half is
+    for number in range(4):
         mine = [
             id_
             for (column, id_), person in survey.truth.items()

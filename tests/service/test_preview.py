@@ -111,7 +111,9 @@ def test_the_browser_would_not_let_a_preview_send(visit: Coming, token: str) -> 
         found.complaints.clear()
 
 
-def test_a_preview_leaves_what_was_really_sent_alone(visit: Coming, token: str) -> None:
+def test_a_preview_leaves_what_was_really_sent_alone(
+    visit: Coming, token: str
+) -> None:
     with signed_in(visit, token) as found:
         found.take_part("browser", 0)
         kept = found.kept()
@@ -175,7 +177,8 @@ def test_a_preview_is_for_those_with_a_token(running: Running, token: str) -> No
         "/a/login?next=/preview/my-stages",
     )
     listed = httpx.get(
-        f"{running.address}/a/my-stages", headers={"authorization": f"Bearer {token}"}
+        f"{running.address}/a/my-stages",
+        headers={"authorization": f"Bearer {token}"},
     ).text
     assert 'href="/preview/my-stages"' in listed
 
@@ -194,9 +197,8 @@ def test_a_pilot_says_so_and_is_thrown_away(
         assert running.store.tallies(pilot.id, 0).respondents == 1
         entry = running.store.open(name)
         assert running.store.tallies(pilot.id, 0).respondents == 0
-        while (
-            name not in found.go(f"/?lang={language}").content()
-        ):  # a definition is remembered for a second
+        # a definition is remembered for a second
+        while name not in found.go(f"/?lang={language}").content():
             time.sleep(0.1)
         time.sleep(1.1)
         found.go(f"/s/{name}-pilot?lang={language}")

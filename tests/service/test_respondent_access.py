@@ -100,12 +100,14 @@ def test_keyboard_alone(visit: Coming) -> None:
             )
         press(page, "[name=fruit]", "Space")
         press(page, "#draw", "Enter")
-        assert locale("en").words["try"]["result"].partition("{")[0] in page.inner_text(
-            "#drawn"
-        )
+        assert locale("en").words["try"]["result"].partition("{")[
+            0
+        ] in page.inner_text("#drawn")
         press(page, "[data-step=try] [data-next]", "Enter")
         press(page, "[data-step=question] [data-next]", "Enter")
-        assert page.inner_text("#problem") == locale("en").words["question"]["choose"]
+        assert (
+            page.inner_text("#problem") == locale("en").words["question"]["choose"]
+        )
         assert page.evaluate("document.activeElement.type") == "radio", (
             "the focus is led to what is missing"
         )
@@ -124,7 +126,9 @@ def test_keyboard_alone(visit: Coming) -> None:
 def press(page: Page, selector: str, key: str) -> None:
     """Reach something with the Tab key alone, see that the focus shows, and press a key there."""
     for _ in range(40):
-        if page.evaluate("sought => document.activeElement.matches(sought)", selector):
+        if page.evaluate(
+            "sought => document.activeElement.matches(sought)", selector
+        ):
             break
         page.keyboard.press("Tab")
     else:
@@ -227,7 +231,9 @@ def test_an_invitation_without_script(visit: Coming, running: Running) -> None:
         found.complaints.clear()  # the browser tells of the refusals
     assert (
         sum(
-            running.store.tallies(running.store.survey("invited-physical").id, 0).counts
+            running.store.tallies(
+                running.store.survey("invited-physical").id, 0
+            ).counts
         )
         == 1
     )
@@ -297,7 +303,9 @@ def test_nobody_is_led_to_the_surveys_of_others(
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_buttons_stand_side_by_side_on_a_desktop(visit: Coming, language: str) -> None:
+def test_buttons_stand_side_by_side_on_a_desktop(
+    visit: Coming, language: str
+) -> None:
     """Back, skip and the main button: in one row on a wide screen, one below the other on a narrow one."""
     rows = "new Set([...document.querySelectorAll('[data-question] > .actions > button')].map((each) => {0}.{1})).size"
     for width, expected in ((1280, 1), (600, 1), (375, 3)):
@@ -316,7 +324,9 @@ def test_buttons_stand_side_by_side_on_a_desktop(visit: Coming, language: str) -
 
 def test_a_form_of_another_site_is_refused(running: Running) -> None:
     address = f"{running.address}/s/physical"
-    before = sum(running.store.tallies(running.store.survey("physical").id, 0).counts)
+    before = sum(
+        running.store.tallies(running.store.survey("physical").id, 0).counts
+    )
     fields = {"consent": "yes", "key": "0" * 32, "q-1": "okapi"}
     with httpx.Client() as other:
         assert other.post(address, data=fields).status_code == 403
@@ -357,9 +367,8 @@ def test_what_was_sent_can_be_seen_and_withdrawn_when_the_survey_is_closed(
         found.take_part("closed", 0)
         running.store.close("closed")
         with visit() as other:
-            while (
-                other.go("/s/closed").locator("[data-step]").count()
-            ):  # a definition is remembered for a second
+            # a definition is remembered for a second
+            while other.go("/s/closed").locator("[data-step]").count():
                 time.sleep(0.1)
             assert locale("en").words["standing"]["closed"] in other.page.inner_text(
                 "main"

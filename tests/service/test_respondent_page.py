@@ -32,7 +32,8 @@ def stored(running: Running, survey: str) -> list[tuple[int, ...]]:
     """Return what is counted of a survey's first question, stage by stage."""
     tallies = running.store.tallies(running.store.survey(survey).id, 0)
     return [
-        tuple(map(int, tally.counts)) for tally in getattr(tallies, "seen", [tallies])
+        tuple(map(int, tally.counts))
+        for tally in getattr(tallies, "seen", [tallies])
     ]
 
 
@@ -109,7 +110,9 @@ def test_no_cookie_goes_with_what_the_page_asks_for_and_sends(
     ), "the browser has them"
 
 
-def test_a_page_that_told_would_be_found_out(visit: Coming, running: Running) -> None:
+def test_a_page_that_told_would_be_found_out(
+    visit: Coming, running: Running
+) -> None:
     """The comparison above is not blind: position 0 sends the first of the other animals, which hangs on the answer."""
     with visit() as found:
         found.context.add_init_script(SCRIPTED)
@@ -174,7 +177,9 @@ def test_a_question_may_be_skipped_and_nothing_is_sent_where_all_are(
 ) -> None:
     with visit() as found:
         found.take_part("several", -1, 0, -1, -1)
-        assert [each["question"] for each in found.sent()[0]["responses"]] == ["coin"]
+        assert [each["question"] for each in found.sent()[0]["responses"]] == [
+            "coin"
+        ]
         assert (
             found.page.inner_text("#said li:first-child b")
             == locale("en").words["sent"]["skipped"]
@@ -182,7 +187,9 @@ def test_a_question_may_be_skipped_and_nothing_is_sent_where_all_are(
     with visit() as found:
         found.take_part("several", -1, -1, -1, -1)
         assert found.sent() == []
-        assert found.page.inner_text("#status") == locale("en").words["sent"]["nothing"]
+        assert (
+            found.page.inner_text("#status") == locale("en").words["sent"]["nothing"]
+        )
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -203,7 +210,9 @@ def test_a_broken_connection_sends_the_same_message_again(
     before = sum(stored(running, "browser")[0])
     with visit() as found:
         found.context.route("**/responses", lambda route: route.abort(), times=1)
-        assert found.take_part("browser", 0) == locale("en").words["problem"]["network"]
+        assert (
+            found.take_part("browser", 0) == locale("en").words["problem"]["network"]
+        )
         assert sum(stored(running, "browser")[0]) == before
         found.page.reload()
         found.page.wait_for_selector("#done:not([hidden])")
@@ -241,18 +250,22 @@ def test_receipt_and_withdrawal(visit: Coming, running: Running) -> None:
         )
         assert list(signed) == found.sent()[0]["responses"]
         found.page.click("#withdraw")
-        assert stored(running, "browser") != before, "one press asks, and does nothing"
+        assert stored(running, "browser") != before, (
+            "one press asks, and does nothing"
+        )
         found.page.click("#withdraw")
         found.page.wait_for_selector("#status:not(:empty)")
         assert (
-            found.page.inner_text("#status") == locale("en").words["withdraw"]["done"]
+            found.page.inner_text("#status")
+            == locale("en").words["withdraw"]["done"]
         )
         assert stored(running, "browser") == before
         assert saved["withdrawal_code"] not in found.kept()
         found.page.reload()
         found.wait()
         assert (
-            found.page.inner_text("#status") == locale("en").words["withdraw"]["done"]
+            found.page.inner_text("#status")
+            == locale("en").words["withdraw"]["done"]
         ), "nothing is drawn anew"
         found.page.click("#forget")
         found.page.wait_for_selector(
@@ -378,7 +391,8 @@ def test_an_invitation_counts_once_and_cannot_be_joined_to_the_response(
         found.complaints.clear()  # the browser tells of the refusal
     entry = running.store.survey("invited")
     assert (
-        sum(running.store.tallies(entry.id, 0, entry.survey.group("South")).counts) == 1
+        sum(running.store.tallies(entry.id, 0, entry.survey.group("South")).counts)
+        == 1
     )
 
 
@@ -398,7 +412,10 @@ AT_MOST = {"en": r"at most ([\d.]+) of 100", "de": r"von höchstens ([\d,]+) von
 @pytest.mark.parametrize("language", ["en", "de"])
 @pytest.mark.parametrize(
     ("survey", "each", "worst", "together"),
-    [("bait", ["11", "99.96"], 1, "99.97"), ("dependent", ["24", "34", "24"], 1, "79")],
+    [
+        ("bait", ["11", "99.96"], 1, "99.97"),
+        ("dependent", ["24", "34", "24"], 1, "79"),
+    ],
 )
 def test_every_question_and_all_together_are_told_before_consent_and_where_they_are_asked(
     visit: Coming,
@@ -428,17 +445,17 @@ def test_every_question_and_all_together_are_told_before_consent_and_where_they_
             page.evaluate(
                 "for (const each of document.querySelectorAll('[data-step]')) each.hidden = false"
             )
-            assert told(f"[data-question={question.name}] .revealed") == [each[number]]
+            assert told(f"[data-question={question.name}] .revealed") == [
+                each[number]
+            ]
     with visit() as found:
         page = found.page
         assert (
             found.take_part(f"{survey}?lang={language}", *[0, -1, 0][: len(asked)])
             == ""
         )
-        sent = [
-            each[0],
-            *each[2:],
-        ]  # the second question was skipped, and nothing is told of it
+        # the second question was skipped, and nothing is told of it
+        sent = [each[0], *each[2:]]
         assert told("#said") == sent
         assert told("#done") == [*sent, together]
 
@@ -459,7 +476,9 @@ def test_one_question_is_drawn_and_asked_and_it_stays_that_one(
             again = found.page.evaluate(
                 "document.querySelector('[data-step=question]').dataset.question"
             )
-            assert again == name, "a page that is opened again draws no other question"
+            assert again == name, (
+                "a page that is opened again draws no other question"
+            )
             assert "1 von 4" in found.page.inner_text("main")
             assert found.answer(1) == ""
             [sent] = found.sent()
@@ -468,4 +487,6 @@ def test_one_question_is_drawn_and_asked_and_it_stays_that_one(
             asked.add(name)
     assert len(asked) > 1
     entry = running.store.survey("drawn")
-    assert sum(running.store.tallies(entry.id, at).respondents for at in range(4)) == 8
+    assert (
+        sum(running.store.tallies(entry.id, at).respondents for at in range(4)) == 8
+    )

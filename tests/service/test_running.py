@@ -30,7 +30,9 @@ from tests.support.filled import EXAMPLE, example
 
 
 @contextmanager
-def serving(folder: Path, *words: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
+def serving(
+    folder: Path, *words: str
+) -> Iterator[tuple[subprocess.Popen[str], str]]:
     """Run `deniable serve` until the test has ended; gives the process and the address."""
     command = [sys.executable, "-m", "deniable.cli", "serve", "--port", "0", *words]
     process = subprocess.Popen(
@@ -138,12 +140,18 @@ def test_the_same_on_postgres(postgres_server: str, tmp_path: Path) -> None:
             "overwritten": True,
         }
         store.close("working-life")
-        found = web.get("tallies", headers={"authorization": f"Bearer {token}"}).json()
+        found = web.get(
+            "tallies", headers={"authorization": f"Bearer {token}"}
+        ).json()
         assert found["questions"]["overtime"]["respondents"] == 30
     store.shut()
     done("survey", "backup", tmp_path / "backup.db", "--database", place)
     done(
-        "survey", "restore", tmp_path / "backup.db", "--database", tmp_path / "file.db"
+        "survey",
+        "restore",
+        tmp_path / "backup.db",
+        "--database",
+        tmp_path / "file.db",
     )
     copied = open_store(tmp_path / "file.db")
     assert copied.tallies(copied.survey("working-life").id, 0).respondents == 30
@@ -192,7 +200,11 @@ def test_a_request_that_never_ends_does_not_keep_a_place(tmp_path: Path) -> None
 def test_a_port_that_is_taken_is_said_in_one_line(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         refused = run(
-            "serve", "--database", tmp_path / "x.db", "--port", taken.getsockname()[1]
+            "serve",
+            "--database",
+            tmp_path / "x.db",
+            "--port",
+            taken.getsockname()[1],
         )
     assert refused.exit_code == 2
     assert "cannot listen on 127.0.0.1" in refused.stderr
@@ -218,8 +230,13 @@ def test_pages_do_not_leave_the_machine_in_the_clear(
 def test_health_says_no_where_nothing_can_be_written_and_yes_when_it_can_again(
     tmp_path: Path,
 ) -> None:
-    done("survey", "create", EXAMPLE, "--open", "--database", tmp_path / "deniable.db")
-    with serving(tmp_path) as (process, address), httpx.Client(base_url=address) as web:
+    done(
+        "survey", "create", EXAMPLE, "--open", "--database", tmp_path / "deniable.db"
+    )
+    with (
+        serving(tmp_path) as (process, address),
+        httpx.Client(base_url=address) as web,
+    ):
         survey = Survey.from_json(web.get("/api/surveys/working-life").text)
         assert web.get("/health").status_code == 200
         before = resource.prlimit(

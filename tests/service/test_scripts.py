@@ -38,7 +38,8 @@ def test_every_script_is_listed_with_the_hash_of_the_bytes_that_are_served(
     assert listed == scripts.hashes()
     for path, digest in listed.items():
         assert (
-            hashlib.sha256(httpx.get(f"{address}/{path}").content).hexdigest() == digest
+            hashlib.sha256(httpx.get(f"{address}/{path}").content).hexdigest()
+            == digest
         )
     assert len(listed) == len(list(scripts.STATIC.rglob("*.js"))) > 10
 
@@ -64,7 +65,8 @@ def test_pages_run_no_script_that_is_not_listed(address: str) -> None:
 def test_a_command_compares(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert done("survey", "scripts").stdout == httpx.get(f"{address}/scripts").text
     assert (
-        f"{len(scripts.hashes())} scripts" in done("survey", "scripts", address).stderr
+        f"{len(scripts.hashes())} scripts"
+        in done("survey", "scripts", address).stderr
     )
     assert run("survey", "scripts", "http://127.0.0.1:9").exit_code == 4
     assert run("survey", "scripts", "small").exit_code == 4

@@ -23,7 +23,9 @@ def rounds(collector: Inside, survey: Survey, token: str, count: int) -> int:
     """Send all kinds of requests, withdraw what was stored, and return how many bytes Python holds after it."""
     for start in range(0, count, TOGETHER):
         numbers = range(start, start + TOGETHER)
-        bodies = [submission(survey, ("yes", "no")[number % 2]) for number in numbers]
+        bodies = [
+            submission(survey, ("yes", "no")[number % 2]) for number in numbers
+        ]
         keys = [{"key": each["key"]} for each in bodies]
         for method, path, status, sent in (
             ("POST", f"{BASE}/responses", 204, bodies),
@@ -45,7 +47,9 @@ def rounds(collector: Inside, survey: Survey, token: str, count: int) -> int:
                 (method, path.replace("KEY", each["key"]), each, header)
                 for each in sent
             ]
-            assert {each.status for each in collector.ask_all(asked)} == {status}, path
+            assert {each.status for each in collector.ask_all(asked)} == {status}, (
+                path
+            )
     gc.collect()
     return tracemalloc.get_traced_memory()[0]
 
@@ -57,9 +61,8 @@ def growth(collector: Inside, survey: Survey, token: str, count: int) -> float:
 
 
 def opened(path: Path) -> tuple[Store, Survey]:
-    store = open_store(
-        path, rewriting=1
-    )  # nobody waits for a share of time: here it is memory that matters
+    # nobody waits for a share of time: here it is memory that matters
+    store = open_store(path, rewriting=1)
     store.create(small())
     return store, store.open("small").survey
 

@@ -122,7 +122,9 @@ def modules_that_take_an_answer(program: str, folder: Path) -> set[str]:
     }
 
 
-def test_a_running_collector_has_no_code_that_takes_an_answer(tmp_path: Path) -> None:
+def test_a_running_collector_has_no_code_that_takes_an_answer(
+    tmp_path: Path,
+) -> None:
     assert not modules_that_take_an_answer(START, tmp_path)
     planted = {
         f"deniable.{name}"
@@ -147,7 +149,8 @@ def test_a_body_with_an_answer_in_it_is_refused(
         assert send(inside, {**body, extra: "yes"}) == 422
         assert (
             send(
-                inside, {**body, "responses": [{**body["responses"][0], extra: "yes"}]}
+                inside,
+                {**body, "responses": [{**body["responses"][0], extra: "yes"}]},
             )
             == 422
         )
@@ -380,14 +383,21 @@ def test_one_invitation_admits_one(store: Store) -> None:
         assert tokens[1] is None, "the second exchange is refused"
         assert web.post("responses", json=submission(survey)).status_code == 403
         assert (
-            web.post("responses", json=submission(survey, token=tokens[0])).status_code
+            web.post(
+                "responses", json=submission(survey, token=tokens[0])
+            ).status_code
             == 204
         )
         assert (
-            web.post("responses", json=submission(survey, token=tokens[0])).status_code
+            web.post(
+                "responses", json=submission(survey, token=tokens[0])
+            ).status_code
             == 403
         )
-        forged = {"message": secrets.token_hex(32), "signature": secrets.token_hex(256)}
+        forged = {
+            "message": secrets.token_hex(32),
+            "signature": secrets.token_hex(256),
+        }
         assert (
             web.post("responses", json=submission(survey, token=forged)).status_code
             == 403
@@ -439,12 +449,13 @@ def test_fakes_move_an_estimate_by_a_known_bound_at_most(
         return told
 
     for number in range(57):
-        assert send(inside, submission(survey, ("yes", "no", "yes")[number % 3])) == 204
+        assert (
+            send(inside, submission(survey, ("yes", "no", "yes")[number % 3])) == 204
+        )
     for _ in range(3):
         assert send(inside, submission(survey, "yes")) == 204
-    honest = [
-        each["row"]["estimate"] for each in shares()
-    ]  # what is shown lags a step behind
+    # what is shown lags a step behind
+    honest = [each["row"]["estimate"] for each in shares()]
     for _ in range(3):
         assert send(inside, submission(survey, "no")) == 204
     for value, share in zip(honest, shares(), strict=True):
@@ -482,7 +493,10 @@ def test_all_stages_together_reveal_what_the_finest_does(survey: Survey) -> None
 
 def test_exports_of_two_questions_cannot_be_laid_side_by_side(store: Store) -> None:
     """Everybody sends the same symbol to both questions; by the rows of the two files nobody could tell."""
-    questions = (question("one", warner(epsilon=1)), question("two", warner(epsilon=2)))
+    questions = (
+        question("one", warner(epsilon=1)),
+        question("two", warner(epsilon=2)),
+    )
     store.create(small(name="both", questions=questions, minimum=3))
     survey = store.open("both").survey
     token = store.issue_token(Token("ann", "analyst"))
@@ -492,7 +506,10 @@ def test_exports_of_two_questions_cannot_be_laid_side_by_side(store: Store) -> N
             bodies = [
                 submission(survey, symbol, question=number) for number in range(2)
             ]
-            body = {**bodies[0], "responses": [each["responses"][0] for each in bodies]}
+            body = {
+                **bodies[0],
+                "responses": [each["responses"][0] for each in bodies],
+            }
             assert send(collector, body, "both") == 204
         assert store.close("both").state == "closed"
         collector._app.state.collector.surveys.forget()

@@ -24,7 +24,10 @@ def rejections(runs: int) -> int:
     rng, source, found = np.random.default_rng(7), seeded("independent"), 0
     design = dn.string_design(dn.Bloom(64, cohorts=16), 8, optimized=True)
     listed = [f"listed {number}" for number in range(12)]
-    names, shares = [*listed, "much", "more"], np.array([0.5 / 12] * 12 + [0.35, 0.15])
+    names, shares = (
+        [*listed, "much", "more"],
+        np.array([0.5 / 12] * 12 + [0.35, 0.15]),
+    )
     for _ in range(runs):
         sent = [
             dn.respond_all(
@@ -51,7 +54,9 @@ def test_the_level_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     most = binom.isf(ALARM, runs, 0.05)
     assert 0 < rejections(runs) <= most
     chi_squared = 2.0 * 12**2  # the fault: the variance of a χ², whatever the scores
-    monkeypatch.setattr(TableSide, "variances", lambda *_: (chi_squared, chi_squared))
+    monkeypatch.setattr(
+        TableSide, "variances", lambda *_: (chi_squared, chi_squared)
+    )
     assert rejections(runs) > most
 
 
@@ -64,18 +69,21 @@ def held(runs: int) -> int:
     )
     source, found = seeded("held"), 0
     for run in range(runs):
-        names = [
-            f"{run} a",
-            f"{run} b",
-            f"{run} not listed",
-        ]  # other places in every run
+        # other places in every run
+        names = [f"{run} a", f"{run} b", f"{run} not listed"]
         answers = rng.choice(3, 10_000, p=[0.2, 0.05, 0.75])
         member = np.where(
             answers == 0, rng.random(10_000) < 0.6, rng.random(10_000) < 0.2
         )
-        one = dn.respond_all(design, [names[each] for each in answers], source=source)
-        two = dn.respond_all(other, member.astype(np.uint8), codes=True, source=source)
-        low, high = dn.association(one, two, rows=names[:2]).interval(f"{run} a · no")
+        one = dn.respond_all(
+            design, [names[each] for each in answers], source=source
+        )
+        two = dn.respond_all(
+            other, member.astype(np.uint8), codes=True, source=source
+        )
+        low, high = dn.association(one, two, rows=names[:2]).interval(
+            f"{run} a · no"
+        )
         found += low <= 0.08 <= high
     return found
 

@@ -25,7 +25,9 @@ FOUND_BY = {
 }
 
 
-@pytest.mark.parametrize("fault", leaky.SEVEN, ids=[each.name for each in leaky.SEVEN])
+@pytest.mark.parametrize(
+    "fault", leaky.SEVEN, ids=[each.name for each in leaky.SEVEN]
+)
 def test_a_planted_fault_is_found(fault: Planted) -> None:
     check, draws = FOUND_BY[fault.name]
     found = dn.audit(
@@ -40,7 +42,9 @@ def test_a_planted_fault_is_found(fault: Planted) -> None:
 
 
 @pytest.mark.parametrize(
-    "design", [dn.warner(1), dn.k_ary(4, 1), dn.unary(8, 1), dn.subset(8, 1)], ids=repr
+    "design",
+    [dn.warner(1), dn.k_ary(4, 1), dn.unary(8, 1), dn.subset(8, 1)],
+    ids=repr,
 )
 def test_what_is_sound_is_not_flagged(design: dn.Design) -> None:
     one_by_one = dn.audit(
@@ -51,9 +55,8 @@ def test_what_is_sound_is_not_flagged(design: dn.Design) -> None:
         level=LEVEL,
     )
     assert one_by_one.verdict == "consistent"
-    checks = [
-        name for name in dn.auditor.CHECKS if name != "repeats"
-    ]  # it starts processes; tried elsewhere
+    # it starts processes; tried elsewhere
+    checks = [name for name in dn.auditor.CHECKS if name != "repeats"]
     assert (
         dn.audit(design, draws=10_000, level=LEVEL, checks=checks).verdict
         == "consistent"

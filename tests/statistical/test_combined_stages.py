@@ -38,7 +38,9 @@ WARNER = dn.ladder([dn.warner(1), dn.warner(6)])
 def drawn(
     design: dn.Design, n: int, shares: list[float], rng: np.random.Generator
 ) -> list[int]:
-    return [int(count) for count in rng.multinomial(n, floats(design.channel) @ shares)]
+    return [
+        int(count) for count in rng.multinomial(n, floats(design.channel) @ shares)
+    ]
 
 
 def expected(stages: Ladder, people: list[int], shares: list[float]) -> StageTallies:
@@ -84,7 +86,8 @@ def every_survey(
         (
             float(chance),
             combine(
-                counted(stages, [[people[0] - a, a], [people[1] - b, b]]), method=method
+                counted(stages, [[people[0] - a, a], [people[1] - b, b]]),
+                method=method,
             ),
         )
         for (a, b), chance in np.ndenumerate(np.outer(*laws))
@@ -131,9 +134,8 @@ def test_the_most_likely_shares_are_those_of_all_groups() -> None:
     assert found.value.sum() == pytest.approx(1)
     for other in np.random.default_rng(3).dirichlet(30 * found.value + 1, 500):
         assert height(other) <= height(found.value) + 1e-9
-    assert combine(groups).value == pytest.approx(
-        found.value, abs=1e-5
-    )  # inside the simplex they are one
+    # inside the simplex they are one
+    assert combine(groups).value == pytest.approx(found.value, abs=1e-5)
     border = counted(stages, [[500, 300, 200], [370, 30, 0]])
     assert combine(border, method="likelihood").value.min() >= 0
     ends = combine(border, method="likelihood").conf_int().values()
@@ -153,10 +155,15 @@ def test_the_likelihood_of_sums_is_refused() -> None:
 def test_one_stage_alone_has_the_score_interval_of_its_design() -> None:
     found = combine(counted(WARNER, [[600, 400], [0, 0]]))
     plain = dn.estimate(Tally(WARNER.designs[0], np.array([600, 400])))
-    assert found.interval("yes") == pytest.approx(plain.interval("yes", method="score"))
+    assert found.interval("yes") == pytest.approx(
+        plain.interval("yes", method="score")
+    )
     stages = dn.ladder([dn.hadamard(5, 1), dn.hadamard(5, 2)])
     sent = drawn(
-        stages.designs[0], 4000, [0.4, 0.3, 0.2, 0.05, 0.05], np.random.default_rng(2)
+        stages.designs[0],
+        4000,
+        [0.4, 0.3, 0.2, 0.05, 0.05],
+        np.random.default_rng(2),
     )
     found = combine(counted(stages, [sent, [0] * len(sent)]), method="strata")
     plain = dn.estimate(Tally(stages.designs[0], np.array(sent)))
@@ -224,7 +231,8 @@ def test_the_page_has_a_line_for_every_family() -> None:
 @pytest.mark.parametrize("name", ["warner", "unary"])
 def test_a_line_of_stages_is_what_is_computed(name: str) -> None:
     assert (
-        stage_row(name, small()[name]) in PAGE.read_text(encoding="utf-8").splitlines()
+        stage_row(name, small()[name])
+        in PAGE.read_text(encoding="utf-8").splitlines()
     )
 
 

@@ -57,9 +57,8 @@ def test_every_likelihood_uses_what_is_sent() -> None:
         [[cell.split(" · ") for cell in cells] for cells in told], np.float64
     )
     assert efficiencies[:, :, 1].min() >= 0.95
-    assert (
-        efficiencies[:, -1, 0].min() >= 0.995
-    )  # the linear estimate is the best one at even shares
+    # the linear estimate is the best one at even shares
+    assert efficiencies[:, -1, 0].min() >= 0.995
     assert efficiencies[:, :, 0].max() <= 1
 
 
@@ -97,7 +96,9 @@ def test_the_bound_is_that_of_the_exact_table(design: Design) -> None:
     slopes = (matrix[:, :-1] - matrix[:, [-1]])[sent > 0]
     inverse = np.linalg.inv((slopes.T / sent[sent > 0]) @ slopes)
     spread = np.vstack([np.eye(len(shares) - 1), -np.ones(len(shares) - 1)])
-    assert bound(design, shares) == pytest.approx(spread @ inverse @ spread.T, abs=1e-9)
+    assert bound(design, shares) == pytest.approx(
+        spread @ inverse @ spread.T, abs=1e-9
+    )
     assert (
         np.diag(covariance(design, shares, 1))
         >= np.diag(bound(design, shares)) * (1 - 1e-9)

@@ -33,6 +33,5 @@ def test_secure_responses_follow_the_channel(
         )
         for answer in range(design.channel.answers)
     ]
-    assert_counts_follow(
-        design, counts
-    )  # false alarms 1e-9; a cell off by 3/100 is found with 0.999
+    # false alarms 1e-9; a cell off by 3/100 is found with 0.999
+    assert_counts_follow(design, counts)

@@ -181,7 +181,9 @@ def test_raised_responses_follow_the_finer_design(
     rung, n = relax(coarse, fine), draws_needed(fine)
     counts = []
     for answer in range(fine.channel.answers):
-        before = local.draw_all(coarse, np.full(n, answer), fast=fast, threads=threads)
+        before = local.draw_all(
+            coarse, np.full(n, answer), fast=fast, threads=threads
+        )
         raised = gradual.upgrade(
             rung, before, np.full(n, answer), fast=fast, threads=threads
         )

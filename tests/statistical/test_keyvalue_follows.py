@@ -58,7 +58,9 @@ def test_responses_follow_the_scheme(name: str) -> None:
             p = float(design.scheme.probability(response, row))
             tail = FALSE_ALARM / cells / 2
             assert (
-                binom.ppf(tail, DRAWS, p) <= sent[response] <= binom.isf(tail, DRAWS, p)
+                binom.ppf(tail, DRAWS, p)
+                <= sent[response]
+                <= binom.isf(tail, DRAWS, p)
             )
             # A cell that is off by a tenth is found all but surely.
             moved = p + 0.1 if p < 0.5 else p - 0.1
@@ -71,9 +73,9 @@ def test_responses_follow_the_scheme(name: str) -> None:
 def graph(people: int, items: int, most: int) -> Edges:
     """Everybody has up to `most` items, frequent ones more often, with weights between −1 and 1."""
     rng = np.random.default_rng(17)
-    order = np.argsort(rng.random((people, items)) / np.linspace(3, 1, items), axis=1)[
-        :, :most
-    ]
+    order = np.argsort(
+        rng.random((people, items)) / np.linspace(3, 1, items), axis=1
+    )[:, :most]
     sizes = rng.integers(0, most + 1, people)
     there = np.arange(most) < sizes[:, None]
     item = np.where(there, order, items)
@@ -110,7 +112,10 @@ def test_estimates_scatter_as_the_formulas_say(builder, epsilon: int) -> None:  
         if "pckv" in builder.__name__
         else builder(items, epsilon)
     )
-    variance, source = expected(design, edges), seeded(f"{builder.__name__} {epsilon}")
+    variance, source = (
+        expected(design, edges),
+        seeded(f"{builder.__name__} {epsilon}"),
+    )
     truth = np.stack([edges.degree, edges.weight_sum])
     squared = np.zeros_like(variance)
     for _ in range(rounds):
@@ -139,7 +144,9 @@ def test_the_errors_that_are_told_are_those_that_occur() -> None:
     ):
         source = seeded(design.name)
         found = estimate(
-            collect(design, edges, source=source), scaling="fixed", population="census"
+            collect(design, edges, source=source),
+            scaling="fixed",
+            population="census",
         )
         told = np.stack([found.variance("degree"), found.variance("weight")])
         assert told == pytest.approx(expected(design, edges), rel=0.1)

@@ -76,7 +76,10 @@ def one_by_one(
 @pytest.mark.statistical
 @every_design
 def test_tallies_of_a_design_follow_its_law(
-    design: Design, people: tuple[int, ...], draws: np.random.Generator, seeded: Source
+    design: Design,
+    people: tuple[int, ...],
+    draws: np.random.Generator,
+    seeded: Source,
 ) -> None:
     exactly = worlds.of_design(design, people)
     assert_tallies_follow(
@@ -91,7 +94,9 @@ def test_tallies_of_a_deck_follow_its_law(
     deck: Deck, people: tuple[int, ...], draws: np.random.Generator, seeded: Source
 ) -> None:
     exactly = worlds.of_deck(deck, people)
-    assert_tallies_follow(exactly, law.tallies(deck, people, REPETITIONS, draws=draws))
+    assert_tallies_follow(
+        exactly, law.tallies(deck, people, REPETITIONS, draws=draws)
+    )
     rows = np.zeros((2_000, deck.numbers), np.int64)
     for row in rows:
         answers = ["no"] * people[0] + ["yes"] * people[1]
@@ -113,7 +118,9 @@ def test_samples_of_people_follow_their_law(
     people = (3, 2, 1)[: len(subject.categories)]
     one = worlds.of_deck if isinstance(subject, Deck) else worlds.of_design
     drawn = worlds.samples(people, 3, replaced=replaced)
-    exactly = worlds.mixed((one(subject, sample), chance) for sample, chance in drawn)  # type: ignore[operator]
+    exactly = worlds.mixed(
+        (one(subject, sample), chance) for sample, chance in drawn
+    )  # type: ignore[operator]
     rows = law.tallies(
         subject, people, REPETITIONS, respondents=3, replaced=replaced, draws=draws
     )
@@ -121,7 +128,10 @@ def test_samples_of_people_follow_their_law(
 
 
 STAGES = {
-    "k-ary": (ladder([dn.k_ary(3, "1/2"), dn.k_ary(3, 1), dn.k_ary(3, 2)]), (1, 1, 0)),
+    "k-ary": (
+        ladder([dn.k_ary(3, "1/2"), dn.k_ary(3, 1), dn.k_ary(3, 2)]),
+        (1, 1, 0),
+    ),
     "sets": (ladder([dn.subset(3, 1, t=2), dn.subset(3, 2, t=2)]), (1, 0, 1)),
     "bits": (ladder([dn.unary(2, 1), dn.unary(2, 2)]), (1, 1)),
 }
@@ -222,7 +232,9 @@ def test_an_epsilon_that_is_larger_by_a_quarter_is_found(
 def test_a_normal_approximation_is_found(draws: np.random.Generator) -> None:
     """With the right mean and the right variance."""
     exactly = worlds.of_design(dn.warner(p="3/4"), (0, 4))
-    yes = np.round(draws.normal(3, 0.75**0.5, REPETITIONS)).astype(np.int64).clip(0, 4)
+    yes = (
+        np.round(draws.normal(3, 0.75**0.5, REPETITIONS)).astype(np.int64).clip(0, 4)
+    )
     with found:
         assert_tallies_follow(exactly, np.column_stack([4 - yes, yes]))
 

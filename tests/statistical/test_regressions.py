@@ -77,9 +77,8 @@ def test_coefficients_and_errors_are_those_of_repeated_surveys(
 ) -> None:
     z = distances(design, np.array(beta))
     assert right(z)
-    assert not right(
-        2.4 * z
-    )  # errors that are too small, as those of a direct question would be
+    # errors that are too small, as those of a direct question would be
+    assert not right(2.4 * z)
     assert not right(z + 1.2)  # and a bias
 
 
@@ -98,7 +97,9 @@ def grouped(
         [np.zeros(len(x)), np.column_stack([np.ones(len(x)), x]) @ beta.T + raised]
     )
     shares = np.exp(eta) / np.exp(eta).sum(axis=1, keepdims=True)
-    answers = (rng.random((len(x), 1)) > np.cumsum(shares, axis=1)[:, :-1]).sum(axis=1)
+    answers = (rng.random((len(x), 1)) > np.cumsum(shares, axis=1)[:, :-1]).sum(
+        axis=1
+    )
     return {
         "said": sent(design, answers, rng),
         "answer": answers,
@@ -159,4 +160,6 @@ def test_weights_undo_a_selection_by_the_answer_within_groups() -> None:
         ),
         truth,
     )
-    assert far(dn.regress("said ~ x", rows, design=design, intercepts="school"), truth)
+    assert far(
+        dn.regress("said ~ x", rows, design=design, intercepts="school"), truth
+    )

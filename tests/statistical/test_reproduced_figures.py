@@ -35,7 +35,9 @@ def made(name: str, source: Source, repetitions: int) -> Content:
 
 @pytest.mark.statistical
 @pytest.mark.parametrize("exhibit", FIGURES, ids=lambda exhibit: exhibit.name)
-def test_simulated_points_lie_on_their_theory(exhibit: Exhibit, seeded: Source) -> None:
+def test_simulated_points_lie_on_their_theory(
+    exhibit: Exhibit, seeded: Source
+) -> None:
     content = made(exhibit.name, seeded, 2_000)
     assert len(content.points) >= 30
     assert [point for point in content.points if point.distance > FAR] == []
@@ -60,8 +62,16 @@ FAULTS = [
         "cards-figure-1",
         ("Warner, ε = 1", "Simmons, ε = 1", "cards dealt, ε = 0.944"),
     ),
-    (put_back, "cards-figure-1", ("cards dealt, ε = 0.944", "cards dealt, ε = 0.08")),
-    (put_back, "cards-figure-2", ("cards dealt, ε = 0.693", "cards dealt, ε = 1.61")),
+    (
+        put_back,
+        "cards-figure-1",
+        ("cards dealt, ε = 0.944", "cards dealt, ε = 0.08"),
+    ),
+    (
+        put_back,
+        "cards-figure-2",
+        ("cards dealt, ε = 0.693", "cards dealt, ε = 1.61"),
+    ),
     (put_back, "cards-figure-5", ("cards dealt, ε = 0.05", "cards dealt, ε = 0.5")),
 ]
 
@@ -97,8 +107,12 @@ def test_the_printed_variance_of_noisy_samples_is_flagged(
         return float(permanent / (2 * self.alpha - 1) ** 2)
 
     monkeypatch.setattr(NoisySampling, "variance", as_printed)
-    flagged = {point.where for point in made("gradual-figure-2", seeded, 4_000).flagged}
-    assert {f"noisy sampling, {samples} samples" for samples in range(1, 6)} <= flagged
+    flagged = {
+        point.where for point in made("gradual-figure-2", seeded, 4_000).flagged
+    }
+    assert {
+        f"noisy sampling, {samples} samples" for samples in range(1, 6)
+    } <= flagged
     assert not any(where.startswith("mean") for where in flagged)
 
 
@@ -111,7 +125,9 @@ def test_a_budget_that_is_off_by_a_fifth_is_flagged(
     wrong = experiments.family_ladder(
         "k_ary", 5, [f"{8 * i}/100" for i in range(1, 11)]
     )
-    monkeypatch.setattr(experiments.law, "stages", _with(experiments.law.stages, wrong))
+    monkeypatch.setattr(
+        experiments.law, "stages", _with(experiments.law.stages, wrong)
+    )
     one, *_, five = right.seen(Setting(generator(seeded), 4_000))
     assert all(stage.mean.flagged for stages in (one, five) for stage in stages[5:])
 

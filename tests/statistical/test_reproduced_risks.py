@@ -30,7 +30,9 @@ EXHIBITS = [
 
 @pytest.mark.statistical
 @pytest.mark.parametrize("exhibit", EXHIBITS, ids=lambda exhibit: exhibit.name)
-def test_simulated_points_lie_on_their_theory(exhibit: Exhibit, seeded: Source) -> None:
+def test_simulated_points_lie_on_their_theory(
+    exhibit: Exhibit, seeded: Source
+) -> None:
     content = exhibit.make(Setting(generator(seeded), 1_000))
     assert len(content.points) >= 6
     assert [point for point in content.points if point.distance > FAR] == []
@@ -42,7 +44,10 @@ def without_covariances(
     """The variances that Section 3.2 of document 000 prints: term by term, without the covariances (erratum 0.5)."""
     channel = design.channel.dense()
     matrix = np.array(
-        [[float(channel.probability(i, given=j)) for j in range(3)] for i in range(3)]
+        [
+            [float(channel.probability(i, given=j)) for j in range(3)]
+            for i in range(3)
+        ]
     )
     inverse, sent = np.linalg.inv(matrix), matrix @ np.array(shares)
     # With the last share left out, as the paper writes its estimates.
@@ -61,7 +66,12 @@ def one_factor(design: Design, shares: list[float], respondents: int) -> np.ndar
 
 
 FAULTS = [
-    (without_covariances, rr3_dagger(0.7, 0.6), [0.2, 0.3, 0.5], ["variance of π_1"]),
+    (
+        without_covariances,
+        rr3_dagger(0.7, 0.6),
+        [0.2, 0.3, 0.5],
+        ["variance of π_1"],
+    ),
     (
         one_factor,
         k_ary(4, p=0.5),

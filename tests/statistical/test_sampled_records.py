@@ -29,7 +29,9 @@ def test_intervals_hold_as_often_as_they_say(name: str) -> None:
     rng, source = np.random.default_rng(24), seeded(f"sampled {name}")
     held = []
     for _ in range(SAMPLES):
-        shares = rng.dirichlet(19 * np.array([*SHARES, 1 - sum(SHARES)]), 24)[CLUSTERS]
+        shares = rng.dirichlet(19 * np.array([*SHARES, 1 - sum(SHARES)]), 24)[
+            CLUSTERS
+        ]
         own = (
             (rng.random((len(CLUSTERS), 1)) > np.cumsum(shares, axis=1))
             .sum(axis=1)
@@ -41,7 +43,9 @@ def test_intervals_hold_as_often_as_they_say(name: str) -> None:
         weights = rng.choice([1.0, 2.0, 4.0], 24)[CLUSTERS]
         sampling = dn.Sampling(weights, clusters=CLUSTERS)
         found = dn.estimate(
-            dn.respond_all(design, given, source=source), sampling=sampling, **options
+            dn.respond_all(design, given, source=source),
+            sampling=sampling,
+            **options,
         )
         ends = found.conf_int()
         told = [

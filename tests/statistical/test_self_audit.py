@@ -35,9 +35,8 @@ RECORDS = {
     for name, build in TYPES.items()
     if build().design.asks not in ("categories", "deck")
 }
-IN_TASKS = [
-    design for design in DESIGNS if not design.attributes
-]  # with one column of answers
+# with one column of answers
+IN_TASKS = [design for design in DESIGNS if not design.attributes]
 AUDITS = len(HANDS) * (len(DESIGNS) + len(RECORDS)) + len(IN_TASKS)
 
 
@@ -84,7 +83,10 @@ class Task:
         plain = Local().respond_all(design, answers[:1], **options).columns
         return Responses(
             design,
-            {name: _as_drawn(table.column(name), like) for name, like in plain.items()},
+            {
+                name: _as_drawn(table.column(name), like)
+                for name, like in plain.items()
+            },
         )
 
     respond_stream: Any = None

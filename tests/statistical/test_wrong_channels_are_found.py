@@ -47,7 +47,9 @@ def changes_answers(design: Design) -> bool:
         design.channel.probability(j, given=j)
         for j in range(min(design.channel.answers, design.channel.responses))
     ]
-    return tuple(design.categories) == tuple(design.symbols) and min(kept) <= 1 - COARSE
+    return (
+        tuple(design.categories) == tuple(design.symbols) and min(kept) <= 1 - COARSE
+    )
 
 
 @pytest.mark.parametrize("design", parameters(changes_answers))
@@ -70,9 +72,13 @@ def sent_to_all(design: Design) -> list[int]:
     ]
 
 
-@pytest.mark.parametrize("design", parameters(lambda design: bool(sent_to_all(design))))
+@pytest.mark.parametrize(
+    "design", parameters(lambda design: bool(sent_to_all(design)))
+)
 @pytest.mark.statistical
-def test_a_symbol_that_is_never_sent_is_found(design: Design, seeded: Source) -> None:
+def test_a_symbol_that_is_never_sent_is_found(
+    design: Design, seeded: Source
+) -> None:
     never = design.symbols[sent_to_all(design)[-1]]
 
     def draw(answer: str) -> Response:
@@ -148,7 +154,9 @@ def test_an_unknown_symbol_is_found() -> None:
     design = warner(1)
     with pytest.raises(AssertionError, match="were counted"):
         assert_draws_follow(
-            design, lambda _: Response(design.hash, "perhaps"), n=draws_needed(design)
+            design,
+            lambda _: Response(design.hash, "perhaps"),
+            n=draws_needed(design),
         )
 
 
@@ -156,7 +164,11 @@ def test_counts_are_held_to_the_same_regions() -> None:
     design = k_ary(["a", "b", "c"], p="1/2")
     assert_counts_follow(
         design,
-        [[20_000, 10_000, 10_000], [10_000, 20_000, 10_000], [10_000, 10_000, 20_000]],
+        [
+            [20_000, 10_000, 10_000],
+            [10_000, 20_000, 10_000],
+            [10_000, 10_000, 20_000],
+        ],
     )
     with found:
         assert_counts_follow(

@@ -16,7 +16,11 @@ from deniable.designs import Design
 from deniable.documents import Response
 from deniable.engines import local
 from deniable.estimates import left_inverse
-from tests.support.draws import assert_counts_follow, assert_draws_follow, draws_needed
+from tests.support.draws import (
+    assert_counts_follow,
+    assert_draws_follow,
+    draws_needed,
+)
 
 found = pytest.raises(AssertionError, match="do not follow its channel")
 
@@ -78,7 +82,9 @@ def without_replacement_forgotten(answer: int, source: Source) -> int:
     ],
 )
 def test_a_wrong_fill_is_found(draw: Draw, seeded: Source) -> None:
-    with pytest.raises(AssertionError, match=r"do not follow its channel|were counted"):
+    with pytest.raises(
+        AssertionError, match=r"do not follow its channel|were counted"
+    ):
         assert_draws_follow(
             SUBSET, drawing(SUBSET, draw, seeded), n=draws_needed(SUBSET)
         )
@@ -105,7 +111,9 @@ def digits_reversed(design: Design) -> Draw:
 
 
 def a_quarter_more(design: Design) -> Draw:
-    more = dn.unary(design.channel.answers, Fraction(5, 4) * Fraction(design.epsilon))
+    more = dn.unary(
+        design.channel.answers, Fraction(5, 4) * Fraction(design.epsilon)
+    )
     return more.channel.draw
 
 

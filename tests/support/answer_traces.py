@@ -60,7 +60,10 @@ class Marks:
 
     @classmethod
     def of(cls, asked: Asked, column: Any) -> Marks:
-        items = [column, *(item for item in asked.answers if isinstance(item, Mapping))]
+        items = [
+            column,
+            *(item for item in asked.answers if isinstance(item, Mapping)),
+        ]
         if isinstance(column, Mapping):
             items += column.values()
         sequences = [*_forms(asked.answers, getattr(asked.design, "categories", ()))]
@@ -111,7 +114,9 @@ class Marks:
                 and any(self.is_held(item, depth - 1) for item in items[:MAX_ITEMS])
             )
         is_ours = depth > 0 and type(value).__module__.startswith("deniable")
-        return is_ours and any(self.is_held(part, depth - 1) for part in _fields(value))
+        return is_ours and any(
+            self.is_held(part, depth - 1) for part in _fields(value)
+        )
 
 
 def _forms(answers: Sequence[Any], categories: Sequence[str]) -> Iterator[list[Any]]:
@@ -156,7 +161,9 @@ def _items(value: Any) -> list[Any] | None:
 
 
 def _plain(items: list[Any]) -> list[Any]:
-    return [None if isinstance(item, float) and isnan(item) else item for item in items]
+    return [
+        None if isinstance(item, float) and isnan(item) else item for item in items
+    ]
 
 
 def _fields(value: Any) -> Iterator[Any]:

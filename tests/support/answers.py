@@ -31,7 +31,9 @@ def write(path: Path, columns: Mapping[str, Sequence[Any]]) -> Path:
     ]
     with path.open("w", newline="", encoding="utf-8") as file:
         if path.suffix == ".ndjson":
-            file.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+            file.writelines(
+                json.dumps(row, ensure_ascii=False) + "\n" for row in rows
+            )
         else:
             writer = csv.DictWriter(file, list(columns))
             writer.writeheader()

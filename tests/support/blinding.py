@@ -29,7 +29,13 @@ def rfc_key() -> SigningKey:
     p, q, n, e, d = (int(_RFC["key"][name], 16) for name in "pqned")
     return SigningKey(
         rsa.RSAPrivateNumbers(
-            p, q, d, d % (p - 1), d % (q - 1), pow(q, -1, p), rsa.RSAPublicNumbers(e, n)
+            p,
+            q,
+            d,
+            d % (p - 1),
+            d % (q - 1),
+            pow(q, -1, p),
+            rsa.RSAPublicNumbers(e, n),
         )
     )
 

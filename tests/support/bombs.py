@@ -145,9 +145,13 @@ def old_compression(count: int, codec: str) -> bytes:
     )
     sizes = (16 * count, 4 * (count + 1), 4 * (count + 1), count)
     keys, question, design, code = (unpacked_buffer(size, codec) for size in sizes)
-    body, places = body_of([b"", keys, b"", question, b"", b"", design, b"", b"", code])
+    body, places = body_of(
+        [b"", keys, b"", question, b"", b"", design, b"", b"", code]
+    )
     header = rows(count, [(count, 0)] * 4, places)
     words = {"ARROW:experimental_compression": codec}
     return (
-        opening(schema, V4) + message(ROWS, header, body, version=V4, words=words) + END
+        opening(schema, V4)
+        + message(ROWS, header, body, version=V4, words=words)
+        + END
     )

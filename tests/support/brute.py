@@ -58,7 +58,6 @@ def posterior(
 def log(ratio: Fraction, digits: int = 100) -> Decimal:
     """The natural logarithm to many digits, rounded to nearest."""
     with localcontext() as context:
-        context.prec = (
-            4 * digits
-        )  # a ratio near 1 loses the digits that it shares with 1
+        # a ratio near 1 loses the digits that it shares with 1
+        context.prec = 4 * digits
         return (Decimal(ratio.numerator) / Decimal(ratio.denominator)).ln()

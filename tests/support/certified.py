@@ -27,7 +27,9 @@ LARGE = {
     "hadamard of 1,000": lambda: dn.hadamard(1000, 2),
     "hashing of 5,000": lambda: dn.local_hashing(5000, 1),
     "stages of unary of 128": lambda: dn.ladder([dn.unary(128, e) for e in (1, 2)]),
-    "stages of subset of 128": lambda: dn.ladder([dn.subset(128, e) for e in (1, 2)]),
+    "stages of subset of 128": lambda: dn.ladder(
+        [dn.subset(128, e) for e in (1, 2)]
+    ),
     "strings of 128 bits": lambda: dn.string_design(dn.Bloom(128, hashes=2), 4),
     "ten questions": lambda: small(
         questions=tuple(question(f"q{at}", dn.warner("1/2")) for at in range(10))
@@ -67,7 +69,11 @@ def certifiable() -> dict[str, Any]:
 
 def prior_of(thing: Any) -> Any:
     """Return a prior that is not even, for a design with few answers; else None."""
-    if not isinstance(thing, dn.Design) or thing.factors or len(thing.categories) > 100:
+    if (
+        not isinstance(thing, dn.Design)
+        or thing.factors
+        or len(thing.categories) > 100
+    ):
         return None
     size = len(thing.categories)
     return [f"{2 * (number + 1)}/{size * (size + 1)}" for number in range(size)]
@@ -117,7 +123,9 @@ def corrupted(certificate: Any, path: Path, chance: random.Random) -> Any:
     if way == "dropped":
         del holder[name]
     elif way == "moved":
-        names = list(holder) if isinstance(holder, dict) else list(range(len(holder)))
+        names = (
+            list(holder) if isinstance(holder, dict) else list(range(len(holder)))
+        )
         other = chance.choice(names)
         holder[name], holder[other] = holder[other], holder[name]
     else:
@@ -127,7 +135,9 @@ def corrupted(certificate: Any, path: Path, chance: random.Random) -> Any:
 
 def _changed(leaf: Any, chance: random.Random) -> Any:
     if leaf is None or isinstance(leaf, bool):
-        return chance.choice([each for each in (None, True, False) if each is not leaf])
+        return chance.choice(
+            [each for each in (None, True, False) if each is not leaf]
+        )
     if isinstance(leaf, int):
         return chance.choice((leaf + 1, leaf - 1, 2 * leaf + 1))
     over, slash, under = leaf.partition("/")

@@ -113,10 +113,17 @@ class Inside:
         return self._runner.run(run())
 
     async def _one(
-        self, method: str, path: str, body: Any, headers: Mapping[str, str], client: str
+        self,
+        method: str,
+        path: str,
+        body: Any,
+        headers: Mapping[str, str],
+        client: str,
     ) -> Answered:
         raw = body if isinstance(body, bytes) else json.dumps(body).encode()
-        kind = {} if isinstance(body, bytes) else {"content-type": "application/json"}
+        kind = (
+            {} if isinstance(body, bytes) else {"content-type": "application/json"}
+        )
         given = {
             name.replace("_", "-"): text
             for name, text in {**self._always, **headers}.items()
@@ -145,7 +152,9 @@ class Inside:
             sent.append(message)
 
         await self._app(scope, receive, send)
-        found = [(name.decode(), value.decode()) for name, value in sent[0]["headers"]]
+        found = [
+            (name.decode(), value.decode()) for name, value in sent[0]["headers"]
+        ]
         return Answered(
             sent[0]["status"],
             dict(found),

@@ -43,10 +43,10 @@ from tests.support.surveys import COLOURS, small
 
 RESPONDENTS = 24  # at work at a time
 BATCH = 50  # respondents whose responses a device sends together
-LONGEST = 0.3  # seconds that a program is at work before something is killed, at most
-PATIENCE = (
-    20.0  # seconds until a program is at work; a database that recovers takes a while
+LONGEST = (
+    0.3  # seconds that a program is at work before something is killed, at most
 )
+PATIENCE = 20.0  # seconds until a program is at work; a database that recovers takes a while
 
 
 @dataclass
@@ -97,21 +97,25 @@ async def respondent(entry: Entry, writer: SubmissionWriter, log: int) -> None:
             os.write(log, b'["began"]\n')
             while True:
                 try:
-                    outcome = await writer.add(Submission(entry.id, key, group, part))
+                    outcome = await writer.add(
+                        Submission(entry.id, key, group, part)
+                    )
                     break
                 except StoreFailed:  # the database was killed; it comes back
                     await asyncio.sleep(0.02)
             told = outcome.reason if isinstance(outcome, NotStored) else ""
-            os.write(log, json.dumps([key.hex(), part, group, told]).encode() + b"\n")
+            os.write(
+                log, json.dumps([key.hex(), part, group, told]).encode() + b"\n"
+            )
 
 
 async def device(entry: Entry, store: Store, log: int) -> None:
     """Send batches of ever new people, and some of them a second time; a batch is acknowledged as a whole."""
     before: list[tuple[bytes, int]] = []
     while True:
-        people = [(os.urandom(16), random.randrange(2)) for _ in range(BATCH)] + before[
-            : random.choice([0, 0, 5, BATCH])
-        ]
+        people = [
+            (os.urandom(16), random.randrange(2)) for _ in range(BATCH)
+        ] + before[: random.choice([0, 0, 5, BATCH])]
         keys = np.frombuffer(b"".join(key for key, _ in people), np.uint8).reshape(
             -1, 16
         )
@@ -199,7 +203,13 @@ def run(place: str, kills: int) -> Seen:
 
 def run_apart(place: str, kills: int) -> Seen:
     """Run in a process of its own, which has no threads that a fork could catch at a bad moment."""
-    command = [sys.executable, "-m", "tests.support.collector_kills", place, str(kills)]
+    command = [
+        sys.executable,
+        "-m",
+        "tests.support.collector_kills",
+        place,
+        str(kills),
+    ]
     done = subprocess.run(
         command,
         cwd=Path(__file__).parents[2],
@@ -242,7 +252,9 @@ def crash(place: str) -> int:
     return len(found[:1])
 
 
-def compare(store: Store, entry: Entry, lines: list[list[object]], seen: Seen) -> None:
+def compare(
+    store: Store, entry: Entry, lines: list[list[object]], seen: Seen
+) -> None:
     """Look for what was acknowledged and is not there, and for what is counted twice or not at all."""
     seen.wrong += [str(line) for line in lines if line[3]]
     lines = [line for line in lines if not line[3]]
@@ -263,7 +275,9 @@ def compare(store: Store, entry: Entry, lines: list[list[object]], seen: Seen) -
         seen.wrong.append(f"sent again: {Counter(map(str, again))}")
     for number, question in enumerate(entry.survey.questions):
         rows = [
-            row for piece in store.export(entry.id, number) for row in piece.to_pylist()
+            row
+            for piece in store.export(entry.id, number)
+            for row in piece.to_pylist()
         ]
         seen.stored += len(rows)
         expected = tuple(
@@ -272,7 +286,9 @@ def compare(store: Store, entry: Entry, lines: list[list[object]], seen: Seen) -
         )
         found = store.tallies(entry.id, number)
         if (found.seen if isinstance(found, StageTallies) else (found,)) != expected:
-            seen.wrong.append(f"{question.name}: the counts are not those of the rows")
+            seen.wrong.append(
+                f"{question.name}: the counts are not those of the rows"
+            )
         days = sum(responses for _, responses in store.days(entry.id, number))
         if days != len(rows):
             seen.wrong.append(

@@ -53,7 +53,9 @@ def boundaries() -> st.SearchStrategy[Boundaries]:
 
 def strict() -> st.SearchStrategy[Strict]:
     """A demand on every belief, of any kind."""
-    pairs = st.tuples(inner, inner).map(sorted).filter(lambda pair: pair[0] < pair[1])
+    pairs = (
+        st.tuples(inner, inner).map(sorted).filter(lambda pair: pair[0] < pair[1])
+    )
     return st.one_of(
         st.builds(Epsilon, st.floats(0, 6)),
         st.builds(BayesFactor, factors),
@@ -79,7 +81,9 @@ def is_broken(verdict: Verdict, channel: Channel) -> bool:
         channel.probability(witness.response, given=j)
         for j in (witness.likely, witness.unlikely)
     )
-    posterior = witness.prior * one / (witness.prior * one + (1 - witness.prior) * two)
+    posterior = (
+        witness.prior * one / (witness.prior * one + (1 - witness.prior) * two)
+    )
     assert posterior == witness.posterior
     if witness.upward:
         return posterior > criterion.bounds(witness.prior).upper

@@ -23,7 +23,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from deniable.collector.intake import SubmissionWriter
-from deniable.collector.store import Entry, Outcome, Sent, Store, Submission, open_store
+from deniable.collector.store import (
+    Entry,
+    Outcome,
+    Sent,
+    Store,
+    Submission,
+    open_store,
+)
 from deniable.collector.store.packs import ID, record_type
 from deniable.collector.store.surveys import KnownSurvey
 
@@ -32,10 +39,8 @@ SENT = (Sent(0, 0, 1), Sent(1, 0, 2), Sent(2, 0, 3))
 USED = "used"
 _WIDTHS = (1, 1, 2)  # bytes of the codes of the three questions
 _MOST_PACKED = 1 << 20  # rows in a pack, and more
-_FEW, _MOST = (
-    30,
-    1000,
-)  # that stay in their place in one group, and in all: more have no weight
+# that stay in their place in one group, and in all: more have no weight
+_FEW, _MOST = 30, 1000
 
 
 class Row(NamedTuple):
@@ -67,9 +72,10 @@ def sqlite_rows(file: Path) -> list[Row]:
                 _cells(pages, page, 100 if number == 1 else 0)
             ):
                 for column, within in _columns(values):
+                    # a page is filled from its end
                     order = (
                         at * _MOST_PACKED + within if within is not None else -place
-                    )  # a page is filled from its end
+                    )
                     found.setdefault(column, Row(*column, written, number, order))
     return list(found.values())
 
@@ -117,7 +123,9 @@ def _payload(pages: dict[int, bytes], page: bytes, at: int) -> bytes:
         local = local if local <= most else least
     found = page[at : at + local]
     following = (
-        int.from_bytes(page[at + local : at + local + 4], "big") if size > local else 0
+        int.from_bytes(page[at + local : at + local + 4], "big")
+        if size > local
+        else 0
     )
     while following and len(found) < size:
         beyond = pages.get(following, bytes(usable))
@@ -131,7 +139,9 @@ def _values(row: bytes) -> list[Any]:
     body, values = end, []
     while at < end:
         kind, at = _varint(row, at)
-        size = (0, 1, 2, 3, 4, 6, 8, 8, 0, 0)[kind] if kind < 10 else (kind - 12) // 2
+        size = (
+            (0, 1, 2, 3, 4, 6, 8, 8, 0, 0)[kind] if kind < 10 else (kind - 12) // 2
+        )
         raw = row[body : body + size]
         body += size
         values.append(
@@ -156,7 +166,9 @@ def _varint(data: bytes, at: int) -> tuple[int, int]:
     return value << 8 | data[at + 8], at + 9
 
 
-def _columns(values: list[Any]) -> Iterator[tuple[tuple[int | str, bytes], int | None]]:
+def _columns(
+    values: list[Any],
+) -> Iterator[tuple[tuple[int | str, bytes], int | None]]:
     """Yield what a row names: a response, those of a pack with their places in it, or an invitation that was used."""
     if len(values) == 6 and isinstance(values[2], bytes) and len(values[2]) == ID:
         yield (values[1], values[2]), None
@@ -193,14 +205,15 @@ def postgres_rows(address: str) -> list[Row]:
 
 
 def _postgres_packs(address: str) -> Iterator[Row]:
-    beside: dict[int, dict[int, bytes]] = defaultdict(
-        dict
-    )  # values that are too long for a row, in parts
+    # values that are too long for a row, in parts
+    beside: dict[int, dict[int, bytes]] = defaultdict(dict)
     for _, _, data in _tuples(address, "pack", toast=True):
         value, part, head = struct.unpack_from("<III", data)
         short = head & 1
         length = (head & 255) >> 1 if short else head >> 2
-        beside[value][part] = data[9 : 8 + length] if short else data[12 : 8 + length]
+        beside[value][part] = (
+            data[9 : 8 + length] if short else data[12 : 8 + length]
+        )
     for (written, page, number), _, data in _tuples(address, "pack"):
         (head,) = struct.unpack_from("<I", data, 36)
         if head & 255 == 1:  # a pointer
@@ -279,7 +292,9 @@ def joined(
 ) -> int:
     """Lay two columns beside each other in the order in which they seem to have come; count the right pairs."""
     sides = [
-        sorted((row for row in rows if row.column == column), key=lambda row: row[2:])
+        sorted(
+            (row for row in rows if row.column == column), key=lambda row: row[2:]
+        )
         for column in (one, other)
     ]
     return sum(people[a[:2]] == people[b[:2]] for a, b in zip(*sides, strict=True))
@@ -295,7 +310,8 @@ def by_luck(sizes: Sequence[int], false_alarm: float) -> int:
         few = min(size, _FEW)
         signs = np.cumsum([(-1) ** i / math.factorial(i) for i in range(few + 1)])
         law = np.convolve(
-            law, [signs[min(size - k, few)] / math.factorial(k) for k in range(few + 1)]
+            law,
+            [signs[min(size - k, few)] / math.factorial(k) for k in range(few + 1)],
         )[:_MOST]
     tail = 0.0
     for k in range(len(law) - 1, -1, -1):

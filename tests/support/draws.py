@@ -61,9 +61,8 @@ class Regions:
         found = [
             np.where(
                 (moved >= 0)
-                & (
-                    moved <= 1
-                ),  # a probability cannot be off by more than there is room for
+                # a probability cannot be off by more than there is room for
+                & (moved <= 1),
                 binom.cdf(low, self.n, moved.clip(0, 1))
                 + binom.sf(high, self.n, moved.clip(0, 1)),
                 1.0,
@@ -167,11 +166,15 @@ def assert_draws_follow(
         catches: a cell that is off by this much …
         power: … is found this surely, or the test refuses to run.
     """
-    found = regions(design, n=n, false_alarm=false_alarm, catches=catches, power=power)
+    found = regions(
+        design, n=n, false_alarm=false_alarm, catches=catches, power=power
+    )
     for number, answer in enumerate(design.categories):
         responses = [draw(answer) for _ in range(n)]
         assert {response.design for response in responses} == {design.hash}, (
             "a response names another design"
         )
         sent = Counter(response.symbol for response in responses)
-        found.check(design, number, [sent.pop(symbol, 0) for symbol in design.symbols])
+        found.check(
+            design, number, [sent.pop(symbol, 0) for symbol in design.symbols]
+        )

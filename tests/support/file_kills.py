@@ -41,7 +41,9 @@ class Outcome:
 
     kills: int = 0
     interrupted: int = 0  # runs that were killed before they had ended
-    seen: int = 0  # different responses that could be read at some time before the end
+    seen: int = (
+        0  # different responses that could be read at some time before the end
+    )
     rows: int = 0
     wrong: list[str] = field(default_factory=list)
 
@@ -58,7 +60,9 @@ def prepare(folder: Path) -> None:
 
 def start(folder: Path) -> subprocess.Popen[bytes]:
     command = [sys.executable, "-c", JOB, str(folder)]
-    return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    return subprocess.Popen(
+        command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+    )
 
 
 def published(folder: Path) -> dict[int, int]:

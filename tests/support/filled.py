@@ -36,9 +36,9 @@ def add(
     group: int | None = None,
 ) -> None:
     """Add responses of new people, a column for each stage; a later column may be shorter: the others stop before."""
-    keys = np.frombuffer(secrets.token_bytes(16 * len(columns[0])), np.uint8).reshape(
-        -1, 16
-    )
+    keys = np.frombuffer(
+        secrets.token_bytes(16 * len(columns[0])), np.uint8
+    ).reshape(-1, 16)
     for stage, codes in enumerate(columns):
         if len(codes):
             store.add_batch(
@@ -62,7 +62,9 @@ def ask(
         ]
     else:
         columns = list(
-            release_planned(asked.ladder, np.array(answers), codes=True, source=source)
+            release_planned(
+                asked.ladder, np.array(answers), codes=True, source=source
+            )
         )
     add(
         store,
@@ -78,7 +80,9 @@ def fill(store: Store, entry: Entry, sizes: dict[int | None, int]) -> None:
     for number, question in enumerate(entry.survey.questions):
         size = question.design.channel.answers
         for group, people in sizes.items():
-            answers = np.where(np.arange(people) % 2, 0, np.arange(people) // 2 % size)
+            answers = np.where(
+                np.arange(people) % 2, 0, np.arange(people) // 2 % size
+            )
             ask(
                 store,
                 entry,

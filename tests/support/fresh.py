@@ -70,10 +70,8 @@ Path_ = Callable[[Path], Parts]
 
 N = 400
 FEW = 60  # one by one: as many equal draws agree with a chance below 2^-40 where each agrees with less than 0.6
-HASTY = (
-    "synchronous = OFF",
-    "journal_mode = MEMORY",
-)  # whether disks keep it is looked at elsewhere
+# whether disks keep it is looked at elsewhere
+HASTY = "synchronous = OFF", "journal_mode = MEMORY"
 QUIET = {"attacks", "auditor", "simulate"}
 """Rooms that draw no response that anybody sends."""
 
@@ -93,7 +91,9 @@ def each_field(found: list[Any]) -> Parts:
             f"stage_{at + 1}": [each[at].symbol for each in found]
             for at in range(len(found[0]))
         }
-    fields = [name for name in ("symbol", "cohort", "bits") if hasattr(found[0], name)]
+    fields = [
+        name for name in ("symbol", "cohort", "bits") if hasattr(found[0], name)
+    ]
     return {name: [getattr(each, name) for each in found] for name in fields}
 
 
@@ -107,7 +107,9 @@ def of_channels() -> Iterator[tuple[str, Path_]]:
         design for family in FAMILIES.values() for design in family.designs()
     ):
         for each in [design.channel, *leaves(design.channel)]:
-            known[type(each)] = min(each, known.get(type(each), each), key=_likeliest)
+            known[type(each)] = min(
+                each, known.get(type(each), each), key=_likeliest
+            )
     for kind, each in known.items():
         yield f"{home(kind)}.draw", partial(several, partial(each.draw, 0))
 
@@ -205,7 +207,10 @@ def of_types() -> Iterator[tuple[str, Path_]]:
         if asked.design.asks == "deck":
             answers = ["no"] * asked.design.people
         else:
-            yield f"verbs.respond, {name}", partial(responses, asked.design, answers[0])
+            yield (
+                f"verbs.respond, {name}",
+                partial(responses, asked.design, answers[0]),
+            )
         for fast, engine in ((False, "NumPy"), (True, "compiled")):
             yield (
                 f"verbs.respond_all, {name}, {engine}",
@@ -218,7 +223,9 @@ def responses(design: Any, answer: Any, _: Path) -> Parts:
 
 
 def columns(design: Any, answers: list[Any], fast: bool, _: Path) -> Parts:
-    return dict(dn.respond_all(design, answers, engine=local.Local(fast=fast)).columns)
+    return dict(
+        dn.respond_all(design, answers, engine=local.Local(fast=fast)).columns
+    )
 
 
 def one_by_one() -> dict[str, Path_]:
@@ -253,9 +260,9 @@ def one_by_one() -> dict[str, Path_]:
         ),
         "types.strings.design.Bloom.draw_cohort": BLOOM.draw_cohort,
         "types.strings.design.Filter.draw": lambda: FILTERS[0].draw(3),
-        "types.strings.design.FilterStep.upgrade": lambda: FilterStep(*FILTERS).upgrade(
-            1, 3
-        ),
+        "types.strings.design.FilterStep.upgrade": lambda: FilterStep(
+            *FILTERS
+        ).upgrade(1, 3),
         "types.strings.respond.upgrade": lambda: (
             string_responses.upgrade(*STRINGS, first, "equal").bits
         ),
@@ -359,8 +366,8 @@ def in_bulk() -> dict[str, Path_]:
         "types.key_value.draw.draw_all, every item": lambda: key_value.draw_all(
             UE, EDGES
         ),
-        "types.key_value.draw.draw_all, an item or nothing": lambda: key_value.draw_all(
-            GRR, EDGES
+        "types.key_value.draw.draw_all, an item or nothing": lambda: (
+            key_value.draw_all(GRR, EDGES)
         ),
         "types.key_value.draw.draw_all, one edge": lambda: key_value.draw_all(
             dn.one_edge(["a", "b", "c"], 1), EDGES
@@ -389,9 +396,9 @@ def in_bulk() -> dict[str, Path_]:
         ),
         "bulk.random_words.below_all": lambda: words.below_all(3, N),
         "bulk.random_words.shuffled": lambda: words.shuffled(N),
-        "bulk.shuffles.Shuffler.__init__": lambda: shuffles.Shuffler(fast=False).order(
-            N
-        ),
+        "bulk.shuffles.Shuffler.__init__": lambda: shuffles.Shuffler(
+            fast=False
+        ).order(N),
         "bulk.shuffles.Shuffler.__init__, compiled": lambda: shuffles.Shuffler(
             fast=True
         ).order(N),
@@ -481,7 +488,9 @@ def a_ledger(folder: Path) -> Parts:
         )
     ]
     halves = [
-        secret[at : at + 32] for secret in secrets for at in range(0, len(secret), 32)
+        secret[at : at + 32]
+        for secret in secrets
+        for at in range(0, len(secret), 32)
     ]
     stored = "SELECT response FROM release_response JOIN release_stage ON stage = id WHERE released = 0 AND place = "
     return {
@@ -513,7 +522,9 @@ def stages_of(book: Any, ask: Callable[[str, Any], Any]) -> Parts:
     for way, order in WAYS.items():
         for number, epsilon in enumerate(order):
             with book.database.transaction() as tables:
-                before = tables.value("SELECT coalesce(max(id), 0) FROM release_stage")
+                before = tables.value(
+                    "SELECT coalesce(max(id), 0) FROM release_stage"
+                )
             found[way] = ask(way, dn.k_ary(5, epsilon=epsilon))
             with book.database.transaction() as tables:
                 tables.run(same, str(1 + number), before)
@@ -527,7 +538,9 @@ def a_panel(folder: Path) -> Parts:
             panel.answer(way, people, about=COARSE)
         panel.answer("planned", people, about=LADDER)
         planned = [panel.release("planned", at).symbols for at in range(2)]
-        found = stages_of(panel, lambda way, design: panel.release(way, design).symbols)
+        found = stages_of(
+            panel, lambda way, design: panel.release(way, design).symbols
+        )
     name = table(folder / "panel.db", "SELECT id FROM release_book")
     return {
         "name": name,
@@ -540,13 +553,17 @@ def a_panel(folder: Path) -> Parts:
 def fetched(given: Any) -> Iterator[str]:
     """Let devices find a definition as if a collector had given it."""
     with patch(
-        "deniable.client.connection.Connection.ask", lambda *_: given.to_json().encode()
+        "deniable.client.connection.Connection.ask",
+        lambda *_: given.to_json().encode(),
     ):
         yield Link.to(given, "http://127.0.0.1:1").text
 
 
 def a_client(folder: Path) -> Parts:
-    with fetched(SURVEY) as link, Client(link, folder / "client", patience=0) as client:
+    with (
+        fetched(SURVEY) as link,
+        Client(link, folder / "client", patience=0) as client,
+    ):
         client.answer("apps", "3")
         found = {"key": client._key, "response": client.waiting()[0]["symbol"]}
     hands = []
@@ -579,9 +596,8 @@ def a_hub(folder: Path) -> Parts:
 
 def a_collector(folder: Path) -> Parts:
     store, key = open_store(folder / "collector.db"), one_key()
-    with patch.object(
-        signing.SigningKey, "make", lambda: key
-    ):  # whose primes OpenSSL draws by itself
+    # whose primes OpenSSL draws by itself
+    with patch.object(signing.SigningKey, "make", lambda: key):
         store.create(survey(admission="invitation"))
     entry = store.open("small")
     codes = store.invite("small", 3)
@@ -603,7 +619,9 @@ def a_collector(folder: Path) -> Parts:
                 "SELECT used FROM invitation WHERE used IS NOT NULL ORDER BY used"
             )
         ]
-        spent = [row for (row,) in tables.rows("SELECT hash FROM spent ORDER BY hash")]
+        spent = [
+            row for (row,) in tables.rows("SELECT hash FROM spent ORDER BY hash")
+        ]
     secret = store.secret("receipts")
     store.shut()
     texts = [*codes, token, again, session]
@@ -680,9 +698,9 @@ def system(key: str) -> Iterator[list[int]]:
         return hashlib.shake_256(f"{key} {len(taken)}".encode()).digest(count)
 
     with patch("os.urandom", read), patch.object(random, "_urandom", read):
-        assert secrets.token_bytes(4) == hashlib.shake_256(f"{key} 1".encode()).digest(
-            4
-        ), "secrets reads elsewhere"
+        assert secrets.token_bytes(4) == hashlib.shake_256(
+            f"{key} 1".encode()
+        ).digest(4), "secrets reads elsewhere"
         taken.clear()
         yield taken
 
@@ -695,7 +713,9 @@ def modules() -> Iterator[Any]:
     import deniable
 
     for each in pkgutil.walk_packages(deniable.__path__, "deniable."):
-        if each.name.split(".")[1] not in QUIET and not each.name.endswith("__main__"):
+        if each.name.split(".")[1] not in QUIET and not each.name.endswith(
+            "__main__"
+        ):
             yield import_module(each.name)
 
 
@@ -714,7 +734,10 @@ def functions_with_a_source() -> Iterator[tuple[str, Any]]:
                 ):
                     continue
                 taken = inspect.signature(function).parameters.get("source")
-                if taken is not None and taken.default is not inspect.Parameter.empty:
+                if (
+                    taken is not None
+                    and taken.default is not inspect.Parameter.empty
+                ):
                     yield (
                         f"{module.__name__.removeprefix('deniable.')}.{function.__qualname__}",
                         taken.default,

@@ -48,19 +48,23 @@ def around(channel: Channel) -> Design:
 def scalar(design: Design, answers: ArrayLike, source: Counted) -> Drawn:
     """Draw answer by answer, as a respondent's device does."""
     return [
-        design.channel.draw(answer, source) for answer in np.asarray(answers).tolist()
+        design.channel.draw(answer, source)
+        for answer in np.asarray(answers).tolist()
     ], source.used
 
 
-def engine(design: Design, answers: ArrayLike, source: Counted, *, fast: bool) -> Drawn:
+def engine(
+    design: Design, answers: ArrayLike, source: Counted, *, fast: bool
+) -> Drawn:
     """Draw all at once."""
     drawn = local.draw_all(
         design, np.asarray(answers), codes=True, source=source, fast=fast
     )
-    if (
-        drawn.ndim == 2
-    ):  # sets of categories come as rows of packed bits, the lowest first
-        return [int.from_bytes(row.tobytes(), "little") for row in drawn], source.used
+    # sets of categories come as rows of packed bits, the lowest first
+    if drawn.ndim == 2:
+        return [
+            int.from_bytes(row.tobytes(), "little") for row in drawn
+        ], source.used
     return drawn.tolist(), source.used
 
 
@@ -98,7 +102,12 @@ def _edges(channel: Channel) -> list[bytes]:
     count = words_for(channel.total)
     top = 1 << 64 * count
     scale = top // channel.total
-    marks = {0, top, scale * channel.total, *(scale * mark for mark in _marks(channel))}
+    marks = {
+        0,
+        top,
+        scale * channel.total,
+        *(scale * mark for mark in _marks(channel)),
+    }
     near = {mark + step for mark in marks for step in (-1, 0, 1)}
     return [words(number, count) for number in sorted(near) if 0 <= number < top]
 
@@ -155,7 +164,9 @@ HARD = {
         Diagonal(3, 2**90 - 2**42 - 2 * 3**50, 3**50)
     ),
     "forced responses": matrix([["1/2", 1], ["1/2", 0]]),
-    "many responses": matrix([["1/300", "2/300" if i % 2 else 0] for i in range(300)]),
+    "many responses": matrix(
+        [["1/300", "2/300" if i % 2 else 0] for i in range(300)]
+    ),
     "a Hadamard matrix of a million": hadamard(1_000_000, epsilon=1),
     "a Hadamard matrix of two words": hadamard(1 << 40, epsilon=3),
     "hashes of a million with two values": local_hashing(

@@ -131,8 +131,12 @@ def conditional_moments(
         product = sum((pair[one] * pair[two] for pair in pairs), Fraction(0))
         sums = [degree, weight]
         between = (product - sums[one] * sums[two] / n) / (n - 1)
-        device = (sum((_mean(second, row) for row in rows), Fraction(0)) - product) / n
-        return n**2 * ((Fraction(1, asked) - Fraction(1, n)) * between + device / asked)
+        device = (
+            sum((_mean(second, row) for row in rows), Fraction(0)) - product
+        ) / n
+        return n**2 * (
+            (Fraction(1, asked) - Fraction(1, n)) * between + device / asked
+        )
 
     found = ItemMoments(
         degree,
@@ -152,7 +156,9 @@ def check_told(design: KeyValueDesign) -> None:
     """
     told = scores(design.scheme.symbol)
     if told.degree is None or told.weight is None:
-        lost = "edges from no edges" if told.degree is None else "the signs of weights"
+        lost = (
+            "edges from no edges" if told.degree is None else "the signs of weights"
+        )
         raise NotEstimable(
             f"the symbols of {design.name} do not tell {lost}; expected a design that does."
         )

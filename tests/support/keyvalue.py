@@ -23,10 +23,14 @@ WEIGHTS = (None, Fraction(-1), Fraction(0), Fraction(1))
 Row = dict[int, Fraction]
 
 
-def rows(items: int, weights: tuple[Fraction | None, ...] = WEIGHTS) -> Iterator[Row]:
+def rows(
+    items: int, weights: tuple[Fraction | None, ...] = WEIGHTS
+) -> Iterator[Row]:
     """Every row of so many items, with no edge or one of these weights to each."""
     for chosen in product(weights, repeat=items):
-        yield {item: weight for item, weight in enumerate(chosen) if weight is not None}
+        yield {
+            item: weight for item, weight in enumerate(chosen) if weight is not None
+        }
 
 
 def table(scheme: Scheme) -> list[list[Fraction]]:

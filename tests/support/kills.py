@@ -119,7 +119,9 @@ class OfPanel:
 
     def recorded(self, number: int, design: Design) -> list[str | None]:
         return [
-            self.panel.release("colour", design, respondents=[f"p{number}"]).symbols[0]
+            self.panel.release("colour", design, respondents=[f"p{number}"]).symbols[
+                0
+            ]
         ]
 
     def spent(self, number: int) -> float:
@@ -175,7 +177,10 @@ def writer(place: str, pipe: int) -> None:
     designs, chance = stages(), random.Random(os.urandom(8))
     with opened(place) as target:
         while True:
-            number, stage = chance.randrange(QUESTIONS), chance.randrange(len(designs))
+            number, stage = (
+                chance.randrange(QUESTIONS),
+                chance.randrange(len(designs)),
+            )
             os.write(pipe, b'["began"]\n')
             symbol, receipt = target.release(
                 number, designs[stage], str(chance.randrange(3))
@@ -288,7 +293,9 @@ def compare(place: str, left: Sequence[Sequence[object]], outcome: Outcome) -> N
             target.check()
         except Exception as error:
             outcome.wrong.append(f"check: {error}")
-        outcome.wrong += [f"no receipt {each}" for each in handed - target.receipts()]
+        outcome.wrong += [
+            f"no receipt {each}" for each in handed - target.receipts()
+        ]
         spent = {
             number: target.spent(number) for number in {number for number, _ in seen}
         }

@@ -12,7 +12,12 @@ from deniable.order.ladders import Ladder
 from deniable.order.relaxation import best_ladder, ladder, nearest_successors
 
 E = ("3/10", 1, "17/10", "5/2")
-_PAIRS = (("6/10", "7/10"), ("7/10", "75/100"), ("8/10", "8/10"), ("99/100", "81/100"))
+_PAIRS = (
+    ("6/10", "7/10"),
+    ("7/10", "75/100"),
+    ("8/10", "8/10"),
+    ("99/100", "81/100"),
+)
 _TENTHS = ("2/10", "3/10", "4/10", "5/10")
 _HIGH = ("6/10", "7/10", "8/10", "9/10")
 COLOURS = ["red", "green", "blue"]
@@ -69,7 +74,8 @@ def families() -> dict[str, list[Design]]:
         "matrix": _tables(),
         "mirrored": [dn.mirrored(p) for p in _HIGH],
         "mixture": [
-            dn.mixture(4, each, epsilon=e) for each, e in zip(weights, E, strict=True)
+            dn.mixture(4, each, epsilon=e)
+            for each, e in zip(weights, E, strict=True)
         ],
         "negative_survey": [
             *(dn.k_ary(3, epsilon=e, low=True) for e in E[:3]),
@@ -84,8 +90,12 @@ def families() -> dict[str, list[Design]]:
         ],
         "rappor": [dn.rappor(3, epsilon=e) for e in E],
         "relaxed_warner": [dn.relaxed_warner(e, "1/100") for e in E],
-        "rr3_club": [dn.rr3_club(p, p, p) for p in ("55/100", "6/10", "7/10", "9/10")],
-        "rr3_dagger": [dn.rr3_dagger(p, p) for p in ("4/10", "5/10", "6/10", "8/10")],
+        "rr3_club": [
+            dn.rr3_club(p, p, p) for p in ("55/100", "6/10", "7/10", "9/10")
+        ],
+        "rr3_dagger": [
+            dn.rr3_dagger(p, p) for p in ("4/10", "5/10", "6/10", "8/10")
+        ],
         "rr3_ddagger": [
             dn.rr3_ddagger(p, p) for p in ("55/100", "6/10", "7/10", "9/10")
         ],
@@ -161,7 +171,8 @@ def crossings() -> dict[str, list[Design]]:
 def small() -> dict[str, Ladder]:
     """Return all of these as ladders."""
     return {
-        name: ladder(designs) for name, designs in {**families(), **crossings()}.items()
+        name: ladder(designs)
+        for name, designs in {**families(), **crossings()}.items()
     }
 
 
@@ -184,7 +195,10 @@ def _tables() -> list[Design]:
         )
         tables.append(
             dn.matrix(
-                [[channel.probability(i, given=x) for x in range(3)] for i in range(4)]
+                [
+                    [channel.probability(i, given=x) for x in range(3)]
+                    for i in range(4)
+                ]
             )
         )
     return tables[::-1]

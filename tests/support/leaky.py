@@ -69,14 +69,15 @@ class _Buffered:
     def __init__(self, key: bytes | None = None) -> None:
         self._key = key
         self._cipher = None
-        self._one = (
-            Lock()
-        )  # a cipher of cryptography 45 and older refuses two threads at a time
+        # a cipher of cryptography 45 and older refuses two threads at a time
+        self._one = Lock()
 
     def read(self, count: int) -> bytes:
         if self._cipher is None:
             key = os.urandom(32) if self._key is None else self._key
-            self._cipher = Cipher(algorithms.AES(key), modes.CTR(bytes(16))).encryptor()
+            self._cipher = Cipher(
+                algorithms.AES(key), modes.CTR(bytes(16))
+            ).encryptor()
         with self._one:
             return self._cipher.update(bytes(count))
 
@@ -128,9 +129,8 @@ def alternating_low_bit(answer: str) -> str:
     """A two-answer design whose responses are right one by one; each depends on the one before."""
     global _state  # noqa: PLW0603 - a generator with a state is the fault
     _state = (_state * 1103515245 + 12345) % 2**31  # its lowest bit alternates
-    other = chance.happens(
-        Fraction(53789, 100000)
-    )  # 2 / (1 + e), rounded towards privacy
+    # 2 / (1 + e), rounded towards privacy
+    other = chance.happens(Fraction(53789, 100000))
     return "01"[(int(answer) + (_state & 1) * other) % 2]
 
 

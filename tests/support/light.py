@@ -43,7 +43,11 @@ DESIGNS: dict[str, tuple[Any, Any, dict[str, Any]]] = {
     "key-value vectors": (dn.pckv_ue(ITEMS, 1), {"tea": 0.5}, {}),
     "key-value, one of them": (dn.pckv_grr(ITEMS, 3), {"tea": 0.5}, {}),
     "edges": (dn.one_edge(ITEMS, 1), {"tea": 0.5}, {}),
-    "strings": (dn.string_design(dn.Bloom(16, cohorts=4), 4), "Smith", {"cohort": 1}),
+    "strings": (
+        dn.string_design(dn.Bloom(16, cohorts=4), 4),
+        "Smith",
+        {"cohort": 1},
+    ),
     "drawn items": (dn.drawn_items(PAIRS), BOTH, {}),
     "numbers": (dn.number_design(0, 80, 1), 37.5, {}),
 }

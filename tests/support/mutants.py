@@ -92,13 +92,17 @@ class Fault:
         tokens = re.findall(r"\w+|[^\w\s]", self.find)
         # A formatter that breaks a call into lines adds a comma before the closing bracket.
         closing = {token: rf",?\s*{re.escape(token)}" for token in ")]}"}
-        pattern = r"\s*".join(closing.get(token, re.escape(token)) for token in tokens)
+        pattern = r"\s*".join(
+            closing.get(token, re.escape(token)) for token in tokens
+        )
         start = r"\b" if tokens[0][0].isalnum() else ""
         places = list(re.finditer(start + pattern, text))
         if len(places) != 1:
             return None
         return (
-            text[: places[0].start()] + self.replace.strip() + text[places[0].end() :]
+            text[: places[0].start()]
+            + self.replace.strip()
+            + text[places[0].end() :]
         )
 
 
@@ -179,9 +183,8 @@ class Copy:
     @staticmethod
     def _write(path: Path, text: str) -> None:
         path.write_text(text)
-        if (
-            path.suffix == ".py"
-        ):  # compiled code is known by whole seconds and sizes, and both may stay
+        # compiled code is known by whole seconds and sizes, and both may stay
+        if path.suffix == ".py":
             Path(cache_from_source(str(path))).unlink(missing_ok=True)
 
 
@@ -196,7 +199,9 @@ def watch_all(
     with ExitStack() as stack:
         copies: Queue[Copy] = Queue()
         for _ in range(jobs):
-            copies.put(Copy(Path(stack.enter_context(tempfile.TemporaryDirectory()))))
+            copies.put(
+                Copy(Path(stack.enter_context(tempfile.TemporaryDirectory())))
+            )
         tests = (
             []
             if trusted
@@ -223,7 +228,9 @@ def watch_all(
 
 def chosen(faults: Sequence[Fault], wanted: Sequence[str]) -> list[Fault]:
     """Return the faults of the rooms or fresh sets, or with the slugs, that are wanted; all where nothing is said."""
-    own = ({each.room, each.slug, each.name, f"fresh-{each.fresh}"} for each in faults)
+    own = (
+        {each.room, each.slug, each.name, f"fresh-{each.fresh}"} for each in faults
+    )
     return [
         each
         for each, names in zip(faults, own, strict=True)
@@ -283,7 +290,9 @@ def main() -> None:
     asked = parser.parse_args()
     faults = chosen(read(asked.set), asked.which)
     outcomes = []
-    for fault, outcome, seconds in watch_all(faults, asked.jobs, trusted=asked.trusted):
+    for fault, outcome, seconds in watch_all(
+        faults, asked.jobs, trusted=asked.trusted
+    ):
         outcomes.append((fault, outcome))
         print(
             f"{outcome:14} {seconds:5.1f} s  {fault.name}: {fault.equivalent or fault.promise}",

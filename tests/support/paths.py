@@ -35,7 +35,9 @@ class Walk:
 
     def fork(self, branches: int) -> int:
         """Return which branch to take."""
-        branch = self.told[len(self.taken)] if len(self.taken) < len(self.told) else 0
+        branch = (
+            self.told[len(self.taken)] if len(self.taken) < len(self.told) else 0
+        )
         self.taken.append(branch)
         self.open.append(branches)
         return branch

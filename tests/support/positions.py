@@ -17,7 +17,9 @@ SMALL = 5_000
 
 def words(number: int, count: int) -> bytes:
     """Write an integer as words: each little-endian, the first the most significant."""
-    digits = [number >> 64 * place & (1 << 64) - 1 for place in reversed(range(count))]
+    digits = [
+        number >> 64 * place & (1 << 64) - 1 for place in reversed(range(count))
+    ]
     return b"".join(digit.to_bytes(WORD, "little") for digit in digits)
 
 

@@ -34,7 +34,9 @@ def missing() -> str:
     try:
         import psycopg  # noqa: F401 - only whether it is there
     except ImportError:
-        return "left out: psycopg is not installed (pip install 'deniable[postgres]')"
+        return (
+            "left out: psycopg is not installed (pip install 'deniable[postgres]')"
+        )
     if programs() is None:
         return "left out: no Postgres server is installed (scripts/postgres installs it as root on Debian)"
     if os.geteuid() == 0 and not _has_user():

@@ -14,7 +14,9 @@ def registered() -> list[Design]:
     return [design for family in FAMILIES.values() for design in family.designs()]
 
 
-def parameters(suits: Callable[[Design], bool] = lambda _: True) -> list[ParameterSet]:
+def parameters(
+    suits: Callable[[Design], bool] = lambda _: True,
+) -> list[ParameterSet]:
     """Return a parameter for each example, or for those that suit a test."""
     return [
         pytest.param(design, id=f"{family.name}-{number}")

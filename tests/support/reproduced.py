@@ -16,4 +16,6 @@ FEW = 100
 def made(name: str) -> dict[str, Content]:
     """Return what each exhibit shows, by the name of the exhibit."""
     setting = Setting(generator(seeded(f"exhibits of {name}")), FEW)
-    return {exhibit.name: exhibit.make(setting) for exhibit in document(name).exhibits}
+    return {
+        exhibit.name: exhibit.make(setting) for exhibit in document(name).exhibits
+    }

@@ -64,7 +64,9 @@ SEVERAL = _survey(
     "several",
     _question("animal", design=_HALF),
     _question("coin", design={"family": "warner", "p": "3/4"}),
-    _question("set", design={"family": "unary", "categories": ANIMALS, "epsilon": 1}),
+    _question(
+        "set", design={"family": "unary", "categories": ANIMALS, "epsilon": 1}
+    ),
     _question(
         "many",
         design={
@@ -226,7 +228,10 @@ TOGETHER = _survey(
         "name": "habits",
         "design": {
             "family": "product",
-            "designs": {"smokes": {"family": "warner", "epsilon": 1}, "animal": _HALF},
+            "designs": {
+                "smokes": {"family": "warner", "epsilon": 1},
+                "animal": _HALF,
+            },
         },
         "texts": {
             each: {
@@ -316,7 +321,9 @@ class Visit:
 
     def sent(self) -> list[dict[str, Any]]:
         """Return the bodies of all that was posted, in order."""
-        return [each.post_data_json for each in self.requests if each.method == "POST"]
+        return [
+            each.post_data_json for each in self.requests if each.method == "POST"
+        ]
 
     def kept(self) -> str:
         """Return all that the browser keeps."""
@@ -347,7 +354,9 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     traffic: list[str] = []
     with listening(
         recorded(
-            make_app(Settings(database=str(file), rate=0, hold=0, listed=True), store),
+            make_app(
+                Settings(database=str(file), rate=0, hold=0, listed=True), store
+            ),
             traffic,
         )
     ) as address:
@@ -367,11 +376,12 @@ def recorded(app: Any, traffic: list[str]) -> Any:
             return message
 
         async def sending(message: Any) -> None:
-            if (
-                message["type"] == "http.response.start"
-            ):  # before anybody can know that it was answered
+            # before anybody can know that it was answered
+            if message["type"] == "http.response.start":
                 address = f"{scope['method']} {scope['path']}?{scope['query_string'].decode()}"
-                traffic.append(f"{address} {sorted(scope['headers'])} {body.decode()}")
+                traffic.append(
+                    f"{address} {sorted(scope['headers'])} {body.decode()}"
+                )
             await send(message)
 
         await app(scope, receiving, sending)

@@ -27,9 +27,8 @@ class Seeded:
     def read(self, count: int) -> bytes:
         """Return the next `count` bytes."""
         end = self._used + count
-        if end <= len(
-            self._bytes
-        ):  # the quick way out: a scalar draw takes eight bytes
+        # the quick way out: a scalar draw takes eight bytes
+        if end <= len(self._bytes):
             piece = self._bytes[self._used : end]
             self._used = end
             return piece

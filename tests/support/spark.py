@@ -129,9 +129,8 @@ def _folder() -> Iterator[Path]:
 @contextmanager
 def _session(master: str, settings: dict[str, str]) -> Iterator[SparkSession]:
     with warnings.catch_warnings():
-        warnings.simplefilter(
-            "ignore"
-        )  # of what pyspark thinks about versions of pandas, which is not used
+        # of what pyspark thinks about versions of pandas, which is not used
+        warnings.simplefilter("ignore")
         from pyspark.sql import SparkSession
 
         builder = SparkSession.builder.master(master)
@@ -171,9 +170,8 @@ _SMALL = {
 @contextmanager
 def speculating(session: SparkSession) -> Iterator[None]:
     """Run a task a second time as soon as it takes longer than another one, in the jobs that are begun meanwhile."""
-    settings: Any = (
-        session.sparkContext._jsc.sc().conf()
-    )  # which each set of tasks looks into when it is begun
+    # which each set of tasks looks into when it is begun
+    settings: Any = session.sparkContext._jsc.sc().conf()
     before = settings.get(MULTIPLIER)
     settings.set(MULTIPLIER, "1.01")
     try:
@@ -192,14 +190,18 @@ class Noting(Task):
 
     notes: str = ""
 
-    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    def __call__(
+        self, batches: Iterable[pa.RecordBatch]
+    ) -> Iterator[pa.RecordBatch]:
         from pyspark import TaskContext
 
         task: Any = TaskContext.get()
         name = f"{task.partitionId()}-{task.attemptNumber()}"
         rows = 0
         for block in (
-            each for batch in batches for each in super(Noting, self).__call__([batch])
+            each
+            for batch in batches
+            for each in super(Noting, self).__call__([batch])
         ):
             yield block
             rows += len(block)

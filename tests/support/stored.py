@@ -14,7 +14,14 @@ from typing import Any
 import numpy as np
 
 from deniable import blind
-from deniable.collector.store import Batch, Sent, Store, Submission, Token, open_store
+from deniable.collector.store import (
+    Batch,
+    Sent,
+    Store,
+    Submission,
+    Token,
+    open_store,
+)
 from deniable.collector.store.base import Admission
 from deniable.collector.store.packs import ids_of, record_type
 from deniable.tallies import Tally
@@ -35,7 +42,11 @@ def counts(store: Store) -> dict[str, list[dict[str, int]]]:
     """The counts of every question at every stage that are not 0, by survey."""
     return {
         entry.survey.name: [
-            {str(cell): int(count) for cell, count in enumerate(stage.counts) if count}
+            {
+                str(cell): int(count)
+                for cell, count in enumerate(stage.counts)
+                if count
+            }
             for number in range(len(entry.survey.questions))
             for stage in _stages(store, entry.id, number)
         ]
@@ -107,7 +118,9 @@ def write() -> None:
     store.create(small(name="draft"))
     secret = store.issue_token(Token("anna", "analyst", "small"))
     told = {
-        "hashes": {entry.survey.name: entry.survey.hash for entry in store.surveys()},
+        "hashes": {
+            entry.survey.name: entry.survey.hash for entry in store.surveys()
+        },
         "counts": counts(store),
         "key": one.hex(),
         "guest": guest.hex(),

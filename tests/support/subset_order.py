@@ -53,7 +53,9 @@ def smallest_gamma(k: int, t1: int, gamma1: Gamma, t2: int) -> Fraction | float:
     return 1 / gap if gap > 0 else math.inf
 
 
-def bridge_weight(k: int, t1: int, gamma1: Gamma, t2: int, gamma2: Gamma) -> Fraction:
+def bridge_weight(
+    k: int, t1: int, gamma1: Gamma, t2: int, gamma2: Gamma
+) -> Fraction:
     """Return the smallest w at which w·P_t₁(γ₂) + (1 − w)·P_t₂(γ₂) can follow P_t₁(γ₁); 0 where P_t₂(γ₂) itself can.
 
     Implements: the bridge mixture of F12.

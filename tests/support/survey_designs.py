@@ -115,7 +115,9 @@ def page() -> str:
 def _line(name: str, settings: dict[str, object]) -> str:
     design = FAMILIES[name].build(**settings)
     found = cost(design)
-    written = ", ".join(f"{key} {_setting(value)}" for key, value in settings.items())
+    written = ", ".join(
+        f"{key} {_setting(value)}" for key, value in settings.items()
+    )
     cells = (
         f"`{name}` {written}",
         "**∞**" if found.epsilon == math.inf else formats.epsilon(found.epsilon, 5),

@@ -12,7 +12,9 @@ COLOURS = ["red", "green", "blue"]
 
 
 def question(name: str, about: Design | Ladder, **others: Any) -> Question:
-    return Question(name, about, {"en": QuestionTexts(f"What about {name}?")}, **others)
+    return Question(
+        name, about, {"en": QuestionTexts(f"What about {name}?")}, **others
+    )
 
 
 def small(**changes: Any) -> Survey:

@@ -89,7 +89,10 @@ class Disk:
             if not name.startswith("p"):
                 self.offsets[file[1]] = at + result
         elif name == "ftruncate" and path in self.names:
-            whole, size = self.written[self.names[path]], int(words.rpartition(",")[2])
+            whole, size = (
+                self.written[self.names[path]],
+                int(words.rpartition(",")[2]),
+            )
             whole[size:] = bytes(max(0, size - len(whole)))
         elif name in {"fsync", "fdatasync"}:
             self._force(path)
@@ -129,7 +132,9 @@ class Disk:
 
     def _rename(self, name: str, old: str, new: str = "") -> None:
         if old in self.names:
-            number = self.names[old] if name.startswith("link") else self.names.pop(old)
+            number = (
+                self.names[old] if name.startswith("link") else self.names.pop(old)
+            )
             if new:
                 self.names[new] = number
 

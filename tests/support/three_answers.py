@@ -73,7 +73,10 @@ def region_part(p1: Rational, p2: Rational, *, gamma: Fraction) -> int:
     Implements: Ω†(1) and Ω†(2) of [MW21], Section 4.1.2 and Figure 2, corrected: with p1 and p2 above 1/3 the condition
     that binds in Ω†(1) is 2p2 ≤ γ(1 − p2), and those in Ω†(2) are 2p1 ≤ γ(1 − p2) and 2p2 ≤ γ(1 − p1).
     """
-    first, second = exact.probability(p1, name="p1"), exact.probability(p2, name="p2")
+    first, second = (
+        exact.probability(p1, name="p1"),
+        exact.probability(p2, name="p2"),
+    )
     if (
         min(first, second) <= Fraction(1, 3)
         or max(first, second) >= 1

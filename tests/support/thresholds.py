@@ -95,7 +95,9 @@ def open_bits(
     )
 
 
-def _drawn(draw: Callable[[Given, Source], Any], given: Given, script: bytes) -> Edge:
+def _drawn(
+    draw: Callable[[Given, Source], Any], given: Given, script: bytes
+) -> Edge:
     source = ScriptedSource(script)
     sent = draw(given, source)
     return Edge(given, script[: source.used], sent)
@@ -128,7 +130,9 @@ def _cuts(tried: Callable[[int], Edge], known: dict[int, Edge]) -> Iterator[int]
         while high - low > 1:
             middle = (low + high) // 2
             low, high = (
-                (middle, high) if _outcome(tried(middle)) == before else (low, middle)
+                (middle, high)
+                if _outcome(tried(middle)) == before
+                else (low, middle)
             )
         yield high
 

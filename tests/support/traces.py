@@ -33,14 +33,19 @@ class Trace:
         """Return the next choice: as before on a known path, the first possible one beyond it."""
         if self.at == len(self.path):
             self.path.append(
-                (next(i for i, each in enumerate(probabilities) if each), probabilities)
+                (
+                    next(i for i, each in enumerate(probabilities) if each),
+                    probabilities,
+                )
             )
         self.at += 1
         return self.path[self.at - 1][0]
 
     @property
     def probability(self) -> Fraction:
-        return prod((options[taken] for taken, options in self.path), start=Fraction(1))
+        return prod(
+            (options[taken] for taken, options in self.path), start=Fraction(1)
+        )
 
     def advance(self) -> bool:
         """Move on to the next path; return False after the last one."""
@@ -69,15 +74,17 @@ class Trace:
 
     def bits(self, words: int, _source: object = None) -> int:
         assert words == 1
-        return self.take(
-            [Fraction(1, 4)] * 4
-        )  # the two lowest bits; the others are cut off
+        # the two lowest bits; the others are cut off
+        return self.take([Fraction(1, 4)] * 4)
 
     def spare(self, words: int, _source: object = None) -> None:
         assert words >= 0
 
     def toss(
-        self, size: int, classes: Sequence[tuple[int, Fraction]], _source: object = None
+        self,
+        size: int,
+        classes: Sequence[tuple[int, Fraction]],
+        _source: object = None,
     ) -> int:
         chances = [
             next(each for mask, each in classes if mask >> place & 1)
@@ -106,7 +113,9 @@ def law(
             trace.bits,
             trace.spare,
         ):
-            patches.enter_context(patch.object(chance, primitive.__name__, primitive))
+            patches.enter_context(
+                patch.object(chance, primitive.__name__, primitive)
+            )
         for home in [] if coins else _homes(bits.toss):
             patches.enter_context(patch.object(home, "toss", trace.toss))
         for kind in KINDS.values() if whole else ():
@@ -123,7 +132,9 @@ def law(
     raise AssertionError("there are too many ways to go through")
 
 
-def _drawn(channel: Channel, trace: Trace, given: int, _source: object = None) -> int:
+def _drawn(
+    channel: Channel, trace: Trace, given: int, _source: object = None
+) -> int:
     return trace.take(
         [
             channel.probability(number, given=given)
@@ -135,7 +146,9 @@ def _drawn(channel: Channel, trace: Trace, given: int, _source: object = None) -
 def _homes(function: Callable[..., object]) -> list[ModuleType]:
     """Return all modules that know a function by its name."""
     known = [
-        module for name, module in sys.modules.items() if name.startswith("deniable.")
+        module
+        for name, module in sys.modules.items()
+        if name.startswith("deniable.")
     ]
     return [
         module for module in known if vars(module).get(function.__name__) is function

@@ -41,7 +41,11 @@ TYPES: dict[str, Callable[[], Asked]] = {
     ),
     "attributes": lambda: Asked(
         dn.product(PAIRS),
-        [{"smokes": "yes", "habit": "once"}, None, {"smokes": "no", "habit": "often"}]
+        [
+            {"smokes": "yes", "habit": "once"},
+            None,
+            {"smokes": "no", "habit": "often"},
+        ]
         * 20,
     ),
     "ladder": lambda: Asked(
@@ -74,7 +78,11 @@ TYPES: dict[str, Callable[[], Asked]] = {
     ),
     "drawn items": lambda: Asked(
         dn.drawn_items(PAIRS),
-        [{"smokes": "yes", "habit": "once"}, None, {"smokes": "no", "habit": "often"}]
+        [
+            {"smokes": "yes", "habit": "once"},
+            None,
+            {"smokes": "no", "habit": "often"},
+        ]
         * 20,
     ),
     "drawn pairs": lambda: Asked(

@@ -20,7 +20,9 @@ from tests.support.hands import HARD, Counted, everybody, planted, scalar
 
 FILE = Path(__file__).parents[1] / "golden" / "vectors.json"
 DRAWS = 12  # for each design, half of them with planted words
-_SPARE = 16  # bytes that are not taken: an implementation that takes more is found out
+_SPARE = (
+    16  # bytes that are not taken: an implementation that takes more is found out
+)
 _SMALL = (
     "the other one always",
     "256 categories",
@@ -121,12 +123,16 @@ def vector(name: str, design: Design) -> dict[str, Any]:
 
 def text() -> str:
     """Return the file: one line for each vector."""
-    head = json.dumps({"schema": "deniable/vectors/1", "about": "docs/draws.md"})[:-1]
+    head = json.dumps({"schema": "deniable/vectors/1", "about": "docs/draws.md"})[
+        :-1
+    ]
     lines = [
         json.dumps(vector(name, design), ensure_ascii=False)
         for name, design in designs().items()
     ]
-    numbers = [json.dumps(number_vector(name), ensure_ascii=False) for name in NUMBERS]
+    numbers = [
+        json.dumps(number_vector(name), ensure_ascii=False) for name in NUMBERS
+    ]
     return (
         head
         + ', "vectors": [\n'

@@ -92,7 +92,9 @@ def samples(
             )
         else:
             ways = Fraction(
-                math.prod(math.comb(k, d) for k, d in zip(people, drawn, strict=True))
+                math.prod(
+                    math.comb(k, d) for k, d in zip(people, drawn, strict=True)
+                )
             )
             chance = ways / math.comb(everybody, respondents)
         if chance:

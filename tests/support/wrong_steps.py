@@ -23,7 +23,9 @@ def mixture(weights: dict[int, tuple[Fraction, Fraction]], k: int) -> Mixture:
     total = 3600
     return Mixture(
         k,
-        tuple(Part(t, int(w * total), int(p * total)) for t, (w, p) in weights.items()),
+        tuple(
+            Part(t, int(w * total), int(p * total)) for t, (w, p) in weights.items()
+        ),
         total,
     )
 
@@ -65,13 +67,16 @@ def _one_side(*, held: bool, inclusions: tuple[str, str]) -> Wrong:
 
 
 def _sums_to_one(step: Nested) -> bool:
-    return all(sum(step.garbling(i, u) for i in range(16)) == 1 for u in (1, 2, 4, 8))
+    return all(
+        sum(step.garbling(i, u) for i in range(16)) == 1 for u in (1, 2, 4, 8)
+    )
 
 
 def _columns() -> Wrong:
     """A finer size that is degraded too often, another too seldom: on the average everything comes out right."""
     fine = mixture(
-        {1: (Fraction(1, 2), Fraction(9, 10)), 2: (Fraction(1, 2), Fraction(9, 10))}, 4
+        {1: (Fraction(1, 2), Fraction(9, 10)), 2: (Fraction(1, 2), Fraction(9, 10))},
+        4,
     )
     step = _step(Subset(4, 2, 3, 5), fine)
     one, two = step.shares
@@ -85,7 +90,9 @@ def _columns() -> Wrong:
 
 def _comes_out(step: Nested) -> bool:
     return all(
-        sum(step.garbling(i, u) * step.new.probability(u, given=x) for u in range(16))
+        sum(
+            step.garbling(i, u) * step.new.probability(u, given=x) for u in range(16)
+        )
         == step.old.probability(i, given=x)
         for i, x in product((0b0011, 0b1001), range(4))
     )
@@ -94,7 +101,8 @@ def _comes_out(step: Nested) -> bool:
 def _step(old: Channel, new: Channel) -> Nested:
     names = tuple("abcd")
     one, two = (
-        dn.Design("sets", names, dn.designs.Bitstrings(4), each) for each in (old, new)
+        dn.Design("sets", names, dn.designs.Bitstrings(4), each)
+        for each in (old, new)
     )
     step = relax(one, two).step
     assert isinstance(step, Nested)

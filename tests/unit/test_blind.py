@@ -206,14 +206,18 @@ def test_a_token_with_a_factor_of_the_modulus_is_not_sent() -> None:
     key, source, seen, kept = unchecked(SMOOTH), Seeded("smooth"), [], 0
     for _ in range(300):
         try:
-            seen.append(math.gcd(blind(prepare(source=source), key, source)[0], SMOOTH))
+            seen.append(
+                math.gcd(blind(prepare(source=source), key, source)[0], SMOOTH)
+            )
         except InvalidRequest:
             kept += 1
     assert kept > 200
     assert set(seen) == {1}
 
 
-def test_without_the_checks_the_attack_joins(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_checks_the_attack_joins(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """The tests above can fail: with the comparison taken out, most of those invited are known again by their token."""
     key, source, seen, tokens = unchecked(SMOOTH), Seeded("attack"), [], []
     secret = pow(

@@ -56,7 +56,8 @@ def test_the_first_word_is_the_most_significant() -> None:
     assert words_for(total) == 2
     assert (
         below(
-            total, ScriptedSource((7).to_bytes(8, "little") + (5).to_bytes(8, "little"))
+            total,
+            ScriptedSource((7).to_bytes(8, "little") + (5).to_bytes(8, "little")),
         )
         == 7 * 2**64 + 5
     )
@@ -223,9 +224,8 @@ def test_one_word_decides_unless_it_is_the_probabilitys_own() -> None:
     assert chance.happens(third, source)
     assert source.used == 32
     source = ScriptedSource(words(2**63, 1))
-    assert not chance.happens(
-        Fraction(1, 2), source
-    )  # exactly the probability: not below it
+    # exactly the probability: not below it
+    assert not chance.happens(Fraction(1, 2), source)
     assert source.used == 8
 
 
@@ -251,14 +251,18 @@ def test_choices_own_stretches_of_the_real_line(sums: list[int]) -> None:
             Fraction(end, total) - Fraction(1, 2**500),
         ):
             script_of_point = words((point * 2**512).__ceil__(), 8)
-            assert chance.choose(sums, ScriptedSource(script_of_point + bytes(8))) == at
+            assert (
+                chance.choose(sums, ScriptedSource(script_of_point + bytes(8))) == at
+            )
 
 
 @pytest.mark.parametrize("probability", PROBABILITIES[:-1], ids=str)
 def test_an_event_is_a_choice_of_two(probability: Fraction) -> None:
     sums = [probability.numerator, probability.denominator]
     for word in (0, 1, (probability * 2**64).__floor__() % 2**64, 2**63, 2**64 - 1):
-        one, two = (ScriptedSource(words(word, 1) + bytes(range(80))) for _ in range(2))
+        one, two = (
+            ScriptedSource(words(word, 1) + bytes(range(80))) for _ in range(2)
+        )
         assert chance.happens(probability, one) == (chance.choose(sums, two) == 0)
         assert one.used == two.used
 

@@ -129,7 +129,9 @@ def test_a_hash_of_another_kind_does_not_fit() -> None:
     ("value", "kinds"),
     [("x", (int,)), (True, (int,)), (1.5, (int, str)), (None, (list,))],
 )
-def test_fields_are_checked_for_their_type(value: Any, kinds: tuple[type, ...]) -> None:
+def test_fields_are_checked_for_their_type(
+    value: Any, kinds: tuple[type, ...]
+) -> None:
     with pytest.raises(UnreadableFile, match="'f' is missing or of the wrong type"):
         documents.field({"f": value}, "f", *kinds)
     with pytest.raises(UnreadableFile, match="'g' is missing"):
@@ -183,7 +185,9 @@ def test_a_response_names_its_design_and_holds_nothing_else() -> None:
         {"design": "d", "symbol": 2},
     ],
 )
-def test_a_response_without_design_or_symbol_is_refused(body: dict[str, Any]) -> None:
+def test_a_response_without_design_or_symbol_is_refused(
+    body: dict[str, Any],
+) -> None:
     with pytest.raises(UnreadableFile, match="missing or of the wrong type"):
         Response.from_json(documents.seal("response", body))
 
@@ -209,7 +213,9 @@ class Length(Weight):
 def test_a_class_that_states_schema_and_body_is_a_document() -> None:
     weight = Weight(3)
     assert json.loads(weight.to_json())["hash"] == weight.hash
-    assert weight.to_json(indent=1) == documents.seal("weight", {"grams": 3}, indent=1)
+    assert weight.to_json(indent=1) == documents.seal(
+        "weight", {"grams": 3}, indent=1
+    )
     again = Weight.from_json(weight.to_json())
     assert again == weight
     assert hash(again) == hash(weight)
@@ -219,7 +225,9 @@ def test_a_class_that_states_schema_and_body_is_a_document() -> None:
 
 def test_one_content_has_one_text() -> None:
     for body in ({"grams": "3"}, {"grams": 3, "note": 1}):
-        with pytest.raises(UnreadableFile, match="not as deniable writes it") as caught:
+        with pytest.raises(
+            UnreadableFile, match="not as deniable writes it"
+        ) as caught:
             Weight.from_json(documents.seal("weight", body))
         assert "to_json()" in caught.value.hint
     with pytest.raises(UnreadableFile, match="deniable/length"):

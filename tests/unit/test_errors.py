@@ -14,7 +14,9 @@ CLASSES = [
     for _, each in inspect.getmembers(errors, inspect.isclass)
     if issubclass(each, DeniableError)
 ]
-every_error = pytest.mark.parametrize("kind", CLASSES, ids=lambda kind: kind.__name__)
+every_error = pytest.mark.parametrize(
+    "kind", CLASSES, ids=lambda kind: kind.__name__
+)
 
 
 @every_error

@@ -64,7 +64,9 @@ UNREADABLE: list[Any] = [
 ]
 
 
-@pytest.mark.parametrize("written", UNREADABLE, ids=lambda written: f"{written!r:.20}")
+@pytest.mark.parametrize(
+    "written", UNREADABLE, ids=lambda written: f"{written!r:.20}"
+)
 def test_what_is_no_number_is_refused_in_a_short_message(written: Any) -> None:
     with pytest.raises(
         InvalidNumber, match=r"share is .*; expected a finite number"
@@ -107,7 +109,9 @@ def test_an_epsilon_that_hides_nothing_is_refused(written: Any) -> None:
 def test_the_smaller_reading_of_a_float_is_taken() -> None:
     assert exact.positive_epsilon(0.1) == Fraction(1, 10) < Fraction(0.1)
     assert exact.positive_epsilon(0.7) == Fraction(0.7) < Fraction(7, 10)
-    assert exact.positive_epsilon(np.float32(0.7)) == Fraction(float(np.float32(0.7)))  # type: ignore[arg-type]
+    assert exact.positive_epsilon(np.float32(0.7)) == Fraction(
+        float(np.float32(0.7))
+    )  # type: ignore[arg-type]
 
 
 def test_other_numbers_become_a_float_that_is_not_above_them() -> None:

@@ -46,7 +46,10 @@ THIRDS = [2, 5, 6]
             lambda _: (chance.below(10) - 3) // 4,
             {-1: F(3, 10), 0: F(2, 5), 1: F(3, 10)},
         ),
-        (lambda _: (chance.below(10) + 2) // 4, {0: F(1, 5), 1: F(2, 5), 2: F(2, 5)}),
+        (
+            lambda _: (chance.below(10) + 2) // 4,
+            {0: F(1, 5), 1: F(2, 5), 2: F(2, 5)},
+        ),
         (
             lambda _: int(chance.below(10) % 4),
             {0: F(3, 10), 1: F(3, 10), 2: F(1, 5), 3: F(1, 5)},
@@ -59,8 +62,14 @@ THIRDS = [2, 5, 6]
         (lambda _: chance.below(4) & 1, {0: F(1, 2), 1: F(1, 2)}),
         (lambda _: 2 * chance.below(2) + 1, {1: F(1, 2), 3: F(1, 2)}),
         (lambda _: 1 + chance.below(8) // 2 // 2, {1: F(1, 2), 2: F(1, 2)}),
-        (lambda _: chance.below(2**64) // 3 < 2**62, {True: F(3, 4), False: F(1, 4)}),
-        (lambda _: chance.below(100) // 10 - 2 >= 5, {True: F(3, 10), False: F(7, 10)}),
+        (
+            lambda _: chance.below(2**64) // 3 < 2**62,
+            {True: F(3, 4), False: F(1, 4)},
+        ),
+        (
+            lambda _: chance.below(100) // 10 - 2 >= 5,
+            {True: F(3, 10), False: F(7, 10)},
+        ),
         (
             lambda _: int(chance.below(2)) + int(chance.below(2)),
             {0: F(1, 4), 1: F(1, 2), 2: F(1, 4)},
@@ -72,7 +81,9 @@ THIRDS = [2, 5, 6]
     ],
     ids=range(18),
 )
-def test_known_laws(draw: Callable[[int], int], expected: dict[int, Fraction]) -> None:
+def test_known_laws(
+    draw: Callable[[int], int], expected: dict[int, Fraction]
+) -> None:
     assert law(draw) == expected
 
 
@@ -116,13 +127,17 @@ def test_a_sampler_that_is_off_by_one_position_is_found(
     channel: Dense | Diagonal | Bits, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     claimed = {
-        i: p for i in range(channel.responses) if (p := channel.probability(i, given=0))
+        i: p
+        for i in range(channel.responses)
+        if (p := channel.probability(i, given=0))
     }
     assert distribution(channel, 0) == claimed
     if isinstance(channel, Dense):
         monkeypatch.setitem(channel.__dict__, "sums", ((1, 3), (1, 3)))
     elif isinstance(channel, Diagonal):
-        monkeypatch.setitem(channel.__dict__, "total", Diagonal(3, 2**63 + 1, 5).total)
+        monkeypatch.setitem(
+            channel.__dict__, "total", Diagonal(3, 2**63 + 1, 5).total
+        )
     else:
         monkeypatch.setattr(Bits, "digits", lambda _, weight: (255, weight))
     assert distribution(channel, 0) != claimed

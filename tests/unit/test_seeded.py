@@ -25,7 +25,8 @@ def test_bytes_do_not_depend_on_how_they_are_read() -> None:
 def test_blocks_differ() -> None:
     bytes_ = seeded("blocks").read(1 << 18)
     assert (
-        len({bytes_[at : at + 64] for at in range(0, 1 << 18, 64)}) == (1 << 18) // 64
+        len({bytes_[at : at + 64] for at in range(0, 1 << 18, 64)})
+        == (1 << 18) // 64
     )
 
 

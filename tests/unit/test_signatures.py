@@ -27,7 +27,9 @@ def verified_by(
 def test_the_vectors_of_rfc_8032_verify_and_no_change_of_them_does(
     public: str, message: str, signature: str
 ) -> None:
-    key, text, signed = (bytes.fromhex(each) for each in (public, message, signature))
+    key, text, signed = (
+        bytes.fromhex(each) for each in (public, message, signature)
+    )
     assert verify(text, signed, key)
     for at in range(0, 512, 7):
         changed = bytearray(signed)
@@ -60,7 +62,9 @@ def test_a_key_has_one_form() -> None:
 def test_a_signature_has_one_form() -> None:
     public, message, signature = (bytes.fromhex(each) for each in RFC8032[1])
     number = int.from_bytes(signature[32:], "little") + ORDER
-    assert not verify(message, signature[:32] + number.to_bytes(32, "little"), public)
+    assert not verify(
+        message, signature[:32] + number.to_bytes(32, "little"), public
+    )
 
 
 @pytest.mark.parametrize("public", SMALL_ORDER)

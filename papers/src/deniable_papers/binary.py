@@ -52,7 +52,9 @@ def equation_6() -> Content:
         (
             compared(
                 "002-eq6",
-                lambda given: variance(binary(given["p00"], given["p11"]), given["pi"]),
+                lambda given: variance(
+                    binary(given["p00"], given["p11"]), given["pi"]
+                ),
             ),
         )
     )
@@ -64,7 +66,8 @@ def equation_7() -> Content:
     return Content(
         (
             compared(
-                "002-chebyshev", lambda given: coverage(given["multiple"], "chebyshev")
+                "002-chebyshev",
+                lambda given: coverage(given["multiple"], "chebyshev"),
             ),
             compared("002-normal", lambda given: coverage(given["multiple"])),
         ),
@@ -186,7 +189,10 @@ def example_1() -> Content:
     other = mirror.against(
         variance(exposing_binary(mirror.inputs["delta"]), mirror.inputs["pi"])
     )
-    values = (*(cell for row in rows for cell in row if isinstance(cell, Value)), other)
+    values = (
+        *(cell for row in rows for cell in row if isinstance(cell, Value)),
+        other,
+    )
     return Content(
         values,
         (
@@ -241,8 +247,13 @@ def _on_the_middle(at: float) -> Design:
 
 def _on_the_border(at: float) -> Design:
     """Return the design so far from the exposing one (0) to the even one (1), along the straight border."""
-    start, end = _kept(exposing_binary(_DELTA)), _kept(relaxed_warner(_EPSILON, _DELTA))
-    return binary(*(_mixed(one, two, at) for one, two in zip(start, end, strict=True)))
+    start, end = (
+        _kept(exposing_binary(_DELTA)),
+        _kept(relaxed_warner(_EPSILON, _DELTA)),
+    )
+    return binary(
+        *(_mixed(one, two, at) for one, two in zip(start, end, strict=True))
+    )
 
 
 def _mixed(one: Fraction, two: Fraction, at: float) -> Fraction:
@@ -289,7 +300,8 @@ def _ends(share: float) -> tuple[float | str, ...]:
 
 def _even(entry: Printed) -> float:
     return variance(
-        relaxed_warner(entry.inputs["eps"], entry.inputs["delta"]), entry.inputs["pi"]
+        relaxed_warner(entry.inputs["eps"], entry.inputs["delta"]),
+        entry.inputs["pi"],
     )
 
 
@@ -297,7 +309,9 @@ def _exposing(entry: Printed) -> float:
     """Return the variance of the design that exposes the rarer answer."""
     share = entry.inputs["pi"]
     return variance(
-        exposing_binary(entry.inputs["delta"], telling="yes" if share <= 0.5 else "no"),
+        exposing_binary(
+            entry.inputs["delta"], telling="yes" if share <= 0.5 else "no"
+        ),
         share,
     )
 

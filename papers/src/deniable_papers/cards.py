@@ -15,7 +15,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from deniable import simulate as law
-from deniable.designs import Deck, Design, christofides, integer_deck, simmons, warner
+from deniable.designs import (
+    Deck,
+    Design,
+    christofides,
+    integer_deck,
+    simmons,
+    warner,
+)
 from deniable.errors import InvalidDesign
 from deniable.estimates import covariance, deck_variance, left_inverse, mean_inverse
 from deniable.plan import (
@@ -51,7 +58,9 @@ _BUDGETS = (0.01, 0.05, 0.25, 0.5)
 _STYLES = dict(zip(DEVICES, ("-", (0, (5, 4)), "-", "-"), strict=True))
 _COLOURS = dict(zip(DEVICES, LINES, strict=False))
 _MARKS = dict(zip(DEVICES, ("o", "x", "s", "D"), strict=True))
-_VISIBLE = 0.001  # middle shares that differ by more give curves that differ to the eye
+_VISIBLE = (
+    0.001  # middle shares that differ by more give curves that differ to the eye
+)
 _WHOLE = "Cards are whole: a simulated deck stands at the ε that it really has, and is compared with its own variance."
 _RANGE = "The paper does not print the range of ε of this figure; ours is what the picture shows."
 
@@ -115,7 +124,9 @@ class Census:
     def seen(self, device: Design | Deck, where: str, setting: Setting) -> Point:
         """Repeat the survey; compare the spread of its estimates about the true share with the variance."""
         there = [self.people - self.members, self.members]
-        drawn = law.tallies(device, there, setting.repetitions, draws=setting.generator)
+        drawn = law.tallies(
+            device, there, setting.repetitions, draws=setting.generator
+        )
         estimates = law.shares(device, drawn, self.people)[:, 1]
         return Point.of(where, self.theory(device), (estimates - self.share) ** 2)
 
@@ -149,7 +160,9 @@ def equation_2() -> Content:
                 lambda given: _census(simmons(p=given["p"], b=given["pi_b"]), given),
             ),
         ),
-        notes=("The last term lacks the share of members as a factor (erratum 3.3).",),
+        notes=(
+            "The last term lacks the share of members as a factor (erratum 3.3).",
+        ),
     )
 
 
@@ -196,7 +209,9 @@ def theorem_4_1() -> Content:
     entry = printed("003-thm41")
     deck = _deck(entry)
     share = Fraction(entry.inputs["n1"], deck.people)
-    return Content((entry.against(deck_variance(deck, share, population=deck.people)),))
+    return Content(
+        (entry.against(deck_variance(deck, share, population=deck.people)),)
+    )
 
 
 @exhibit("theorem", "4.2")
@@ -211,7 +226,8 @@ def theorem_4_2() -> Content:
         ),
         ("people", "from", "to"),
         tuple(
-            (people, *crossing_independent(people)) for people in (3, 4, 9, 100, 10_000)
+            (people, *crossing_independent(people))
+            for people in (3, 4, 9, 100, 10_000)
         ),
         notes=(
             "Half the interval is at most 1/4 from 4 people on, not from 3 (erratum 3.11).",
@@ -222,7 +238,9 @@ def theorem_4_2() -> Content:
 @exhibit("theorem", "5.1")
 def theorem_5_1() -> Content:
     """The ε of Warner's design."""
-    return Content((compared("003-thm51", lambda given: warner(p=given["p"]).epsilon),))
+    return Content(
+        (compared("003-thm51", lambda given: warner(p=given["p"]).epsilon),)
+    )
 
 
 @exhibit("theorem", "5.2")
@@ -275,7 +293,8 @@ def theorem_5_4() -> Content:
     return Content(
         (
             compared(
-                "003-thm54", lambda given: christofides(cards=given["p_cards"]).epsilon
+                "003-thm54",
+                lambda given: christofides(cards=given["p_cards"]).epsilon,
             ),
         )
     )
@@ -294,7 +313,9 @@ def theorem_5_5() -> Content:
                     given["N"], given["eps"], given["p2"], 0.5, replaced=True
                 )
             ),
-            first.against(float(design.probability("1", given=design.categories[0]))),
+            first.against(
+                float(design.probability("1", given=design.categories[0]))
+            ),
         ),
         notes=(
             "A middle card tells nothing: without any, this is Warner's design, which is better (erratum 3.15).",
@@ -417,7 +438,10 @@ def table_2() -> Content:
         tuple(values.values()),
         ("design", *(f"ε = {epsilon:g}" for epsilon in _BUDGETS)),
         tuple(
-            (title, *(values[f"003-table2-{name}-{epsilon}"] for epsilon in _BUDGETS))
+            (
+                title,
+                *(values[f"003-table2-{name}-{epsilon}"] for epsilon in _BUDGETS),
+            )
             for name, title in rows
         ),
         notes=(
@@ -647,9 +671,16 @@ def _picture(
         line(left, fine, curve, colour, name, _STYLES[name])
         line(right, fine, curve / base, colour, style=_STYLES[name])
         dots(
-            left, held.epsilons, held.points, colour, f"{name}, simulated", _MARKS[name]
+            left,
+            held.epsilons,
+            held.points,
+            colour,
+            f"{name}, simulated",
+            _MARKS[name],
         )
-        dots(right, held.epsilons, _against(survey, held), colour, marker=_MARKS[name])
+        dots(
+            right, held.epsilons, _against(survey, held), colour, marker=_MARKS[name]
+        )
     middle = survey.decks(epsilons)[0].counts[1] / survey.people
     if abs(middle - survey.middle) > _VISIBLE:
         curve = Census(survey.people, survey.members, middle).curve(DEALT, fine)
@@ -672,7 +703,10 @@ def _against(survey: Census, held: Seen) -> list[Point]:
     units = survey.curve(DEVICES[0], held.epsilons)
     return [
         Point(
-            point.where, point.theory / unit, point.simulated / unit, point.error / unit
+            point.where,
+            point.theory / unit,
+            point.simulated / unit,
+            point.error / unit,
         )
         for point, unit in zip(held.points, units, strict=True)
     ]

@@ -141,7 +141,11 @@ def _progress() -> Iterator[Progress]:
     # Some exhibits take half a minute: the speed is that of the whole run, not of its last seconds.
     quiet = not err.is_terminal
     with Progress(
-        *columns, console=err, transient=True, disable=quiet, speed_estimate_period=3600
+        *columns,
+        console=err,
+        transient=True,
+        disable=quiet,
+        speed_estimate_period=3600,
     ) as bar:
         task = bar.add_task("beginning", total=1.0)
 
@@ -164,12 +168,15 @@ def _show(results: Reproduction, paths: Sequence[Path]) -> None:
     for form, counts in results.counts.items():
         if any(counts.values()):
             where = (
-                "printed" if form == "number" else "printed and tried at inputs of ours"
+                "printed"
+                if form == "number"
+                else "printed and tried at inputs of ours"
             )
             told = f"Of {sum(counts.values()):,} {form}s {where}, {counted(counts)}."
             to.print(told, style="bold", markup=False)
     to.print(
-        "Conditions and corrections have their numbers in docs/errata.md.", markup=False
+        "Conditions and corrections have their numbers in docs/errata.md.",
+        markup=False,
     )
     if results.points:
         to.print(
@@ -271,7 +278,9 @@ def _values(values: Sequence[Value], common: Mapping[str, Any]) -> Group:
         lines.append(
             Text.assemble(f"{start}  ", (value.verdict, _STYLES[value.verdict]))
         )
-        lines.append(Padding(Text("; ".join(filter(None, about)), "dim"), (0, 0, 0, 4)))
+        lines.append(
+            Padding(Text("; ".join(filter(None, about)), "dim"), (0, 0, 0, 4))
+        )
     return Group(*lines)
 
 

@@ -35,7 +35,9 @@ __all__ = [
 Method = Literal["inversion", "customary"]
 
 _BARS = 2.0  # standard errors that a bar shows to each side
-_PEOPLE = 1_000_000  # in a simulated population, so that shares are met to six digits
+_PEOPLE = (
+    1_000_000  # in a simulated population, so that shares are met to six digits
+)
 
 
 def panels(
@@ -144,7 +146,11 @@ def errors(
 
 
 def moments(
-    name: str, design: Design, true: Sequence[float], respondents: int, setting: Setting
+    name: str,
+    design: Design,
+    true: Sequence[float],
+    respondents: int,
+    setting: Setting,
 ) -> list[Point]:
     """Compare the mean and the variance of every estimated share with the theory: unbiased, and of this variance."""
     (seen,) = errors(design, true, respondents, setting)
@@ -152,7 +158,9 @@ def moments(
     points = []
     for category, share in enumerate(true):
         points.append(
-            Point.of(f"{name}: mean of π_{category}", share, share + seen[:, category])
+            Point.of(
+                f"{name}: mean of π_{category}", share, share + seen[:, category]
+            )
         )
         points.append(
             Point.of(
@@ -164,7 +172,9 @@ def moments(
     return points
 
 
-def risk(design: Design, true: Sequence[float], method: Method = "inversion") -> float:
+def risk(
+    design: Design, true: Sequence[float], method: Method = "inversion"
+) -> float:
     """Return the total variance of the estimate for one respondent."""
     return float(np.trace(covariance(design, true, 1, method=method)))
 

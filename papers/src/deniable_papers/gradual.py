@@ -83,14 +83,19 @@ class Experiment:
     def seen(self, setting: Setting) -> list[list[StagePoints]]:
         """Repeat the experiment; return a list of stages for each category."""
         tallies = law.stages(
-            self.stages, list(self.counts), setting.repetitions, draws=setting.generator
+            self.stages,
+            list(self.counts),
+            setting.repetitions,
+            draws=setting.generator,
         )
         found: list[list[StagePoints]] = [[] for _ in self.counts]
         for design, rows in zip(self.stages, tallies, strict=True):
             true = np.array(self.counts) / self.objects
             estimates = law.shares(design, rows, self.objects)
             spread = np.diagonal(
-                covariance(design, true.tolist(), self.objects, population=self.objects)
+                covariance(
+                    design, true.tolist(), self.objects, population=self.objects
+                )
             )
             for category, stages in enumerate(found):
                 name = f"{design.categories[category]} at ε = {design.epsilon:.3g}"
@@ -100,7 +105,8 @@ class Experiment:
                 squares = (estimates[:, category] - true[category]) ** 2
                 stages.append(
                     StagePoints(
-                        mean, Point.of(f"variance of {name}", spread[category], squares)
+                        mean,
+                        Point.of(f"variance of {name}", spread[category], squares),
                     )
                 )
         return found
@@ -232,7 +238,9 @@ def section_5_1() -> Content:
 @exhibit("equation", "65")
 def equation_65() -> Content:
     """What K noisy samples reveal."""
-    return _rounds("004-eq65-", lambda entry: _noisy(entry).epsilon(entry.inputs["K"]))
+    return _rounds(
+        "004-eq65-", lambda entry: _noisy(entry).epsilon(entry.inputs["K"])
+    )
 
 
 @exhibit("equation", "67")
@@ -310,9 +318,8 @@ def equation_130() -> Content:
     noisy = NoisySampling.of(
         total.inputs["alpha"], total.inputs["beta"], 1 - total.inputs["beta"]
     )
-    sure = NoisySampling.of(
-        1, noisy.p, noisy.q
-    )  # an estimate of the permanent bit, which it then keeps
+    # an estimate of the permanent bit, which it then keeps
+    sure = NoisySampling.of(1, noisy.p, noisy.q)
     spread = noisy.sum_variance(samples, bit=1)
     ratio = sure.variance(samples, bit=1) / sure.sum_variance(samples, bit=1)
     return Content(
@@ -320,7 +327,9 @@ def equation_130() -> Content:
             total.against(float(spread)),
             share.against(float(spread / samples**2)),
             bit.against(float(spread * ratio)),
-            people.against(float(noisy.variance(samples, bit=1) / people.inputs["N"])),
+            people.against(
+                float(noisy.variance(samples, bit=1) / people.inputs["N"])
+            ),
         ),
         notes=(
             "1 − β is printed where 1 − 2β belongs (erratum 4.2), and N where N² belongs (erratum 4.3); eq. (68), "
@@ -336,7 +345,10 @@ def equation_141() -> Content:
     counts = np.array(entry.inputs["counts"])
     n = int(counts.sum())
     found = covariance(
-        k_ary(len(counts), entry.inputs["eps"]), (counts / n).tolist(), n, population=n
+        k_ary(len(counts), entry.inputs["eps"]),
+        (counts / n).tolist(),
+        n,
+        population=n,
     )
     return Content((entry.against(np.diagonal(found).tolist()),))
 
@@ -363,7 +375,9 @@ def table_3() -> Content:
 def figure_1(setting: Setting) -> Content:
     """Noisy samples against relaxation."""
     noisy = {each: NoisySampling.symmetric(1, each) for each in _SAMPLE_EPSILONS}
-    drawn = {each: sampled(one, 0, 1, _ROUNDS, setting) for each, one in noisy.items()}
+    drawn = {
+        each: sampled(one, 0, 1, _ROUNDS, setting) for each, one in noisy.items()
+    }
     raised = {
         each: _raised([one.epsilon(k) for k in range(1, _ROUNDS + 1)], setting)
         for each, one in noisy.items()
@@ -445,7 +459,9 @@ def figure_3(setting: Setting) -> Content:
 def first() -> Experiment:
     """Experiment 6.1: 400 zeros and 600 ones, ten stages at the ε of ten noisy samples."""
     return Experiment(
-        family_ladder("k_ary", 2, [NOISY.epsilon(samples) for samples in range(1, 11)]),
+        family_ladder(
+            "k_ary", 2, [NOISY.epsilon(samples) for samples in range(1, 11)]
+        ),
         (400, 600),
     )
 
@@ -481,7 +497,8 @@ def sampled(
 def raised(entry: Printed) -> float:
     """Return the probability that an entry names, at its stages and number of categories (2, if it has none)."""
     one, two = (
-        k_ary(entry.inputs.get("m", 2), entry.inputs[name]) for name in ("eps1", "eps2")
+        k_ary(entry.inputs.get("m", 2), entry.inputs[name])
+        for name in ("eps1", "eps2")
     )
     new, old = _CELLS.get(entry.topic, (0, 0) if entry.topic == "p_a" else (1, 1))
     return float(relax(one, two).step.kernel(new, old=old, given=0))
@@ -519,15 +536,17 @@ def _rounds(prefix: str, ours: Callable[[Printed], float], *notes: str) -> Conte
 
 
 def _noisy(entry: Printed) -> NoisySampling:
-    return NoisySampling.symmetric(entry.inputs["eps_alpha"], entry.inputs["eps_beta"])
+    return NoisySampling.symmetric(
+        entry.inputs["eps_alpha"], entry.inputs["eps_beta"]
+    )
 
 
 def _relaxed_variance(entry: Printed) -> float:
     people = entry.inputs["N"]
     return float(
-        covariance(warner(entry.inputs["eps"]), [0.4, 0.6], people, population=people)[
-            1, 1
-        ]
+        covariance(
+            warner(entry.inputs["eps"]), [0.4, 0.6], people, population=people
+        )[1, 1]
     )
 
 
@@ -653,7 +672,10 @@ def _figure_3(
 ) -> Figure:
     values = ("one", "two", "three", "four", "five")
     titles = [
-        *(f"({letter}) {value}" for letter, value in zip("abcde", values, strict=True)),
+        *(
+            f"({letter}) {value}"
+            for letter, value in zip("abcde", values, strict=True)
+        ),
         "(f) error rates",
     ]
     figure, made = panels(

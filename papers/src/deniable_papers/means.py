@@ -31,7 +31,9 @@ class Moments:
         return self.rounding + self.device
 
 
-def moments(range_: Range, values: Iterable[exact.Rational], design: Design) -> Moments:
+def moments(
+    range_: Range, values: Iterable[exact.Rational], design: Design
+) -> Moments:
     """Return expectation and variance of the estimated mean of these values.
 
     Implements: F14, for every two-answer design.

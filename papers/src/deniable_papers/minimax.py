@@ -18,7 +18,16 @@ from deniable.designs import Design, best_t, rappor, subset, subset_risk
 from deniable.designs.sets_of_answers import subset_trace
 from deniable.order.admissibility import largest_trace
 from deniable.report.regions import border, shade
-from deniable_papers.figures import INK, LINES, dots, legend, line, panels, risk, risks
+from deniable_papers.figures import (
+    INK,
+    LINES,
+    dots,
+    legend,
+    line,
+    panels,
+    risk,
+    risks,
+)
 from deniable_papers.values import (
     Content,
     Exhibits,
@@ -64,7 +73,8 @@ _SIZES_OVER_GAMMA = (4, 6, 10, 20)  # k of the lines of figure 6 over γ
 _SIMULATED_SIZES = (4, 6, 8, 10, 12, 20)  # k at which figure 6 is simulated …
 _MOST_SETS = 500  # … where there are not more sets than this, which all are counted
 _COMPARED_SIZES = (3, 5, 10, 20, 50)  # k of the lines of figure 7
-_SIMULATED_RAPPOR = (3, 5, 10)  # k at which it is simulated: RAPPOR has 2^k responses
+# k at which it is simulated: RAPPOR has 2^k responses
+_SIMULATED_RAPPOR = 3, 5, 10
 _LOOKS = (
     ("-", "o", "the best t-subset design"),
     ("--", "s", "RAPPOR with the minimax estimate"),
@@ -159,7 +169,9 @@ def figure_3() -> Content:
             hatch="....",
             label=also,
         ),
-        lambda axes: shade(axes, _GENERAL.bounds, label="forbidden by (h_l, h_u)-SIP"),
+        lambda axes: shade(
+            axes, _GENERAL.bounds, label="forbidden by (h_l, h_u)-SIP"
+        ),
         _most_allowed,
     )
     return Content(
@@ -239,7 +251,8 @@ def figure_5() -> Content:
 
     return Content(
         tuple(
-            entry.against(min(_sent(channels[entry.inputs["t"]]))) for entry in entries
+            entry.against(min(_sent(channels[entry.inputs["t"]])))
+            for entry in entries
         ),
         described=(
             "The matrices of the t-subset designs for k = 4, γ = 2 and t = 1, 2, 3, with 4, 6 and 4 rows: 1/5, 1/9 and "
@@ -510,7 +523,8 @@ def _sets(k: int, gamma: float) -> int:
 def _sent(channel: Channel) -> list[float]:
     """Return the probabilities of the sets that are sent, given the first category."""
     every = (
-        channel.probability(response, given=0) for response in range(channel.responses)
+        channel.probability(response, given=0)
+        for response in range(channel.responses)
     )
     return [float(each) for each in every if each]
 
@@ -519,11 +533,16 @@ def _write(axes: Axes, channel: Channel) -> None:
     """Write a matrix out: a row for each set, in units of the smaller probability."""
     small = min(_sent(channel))
     sent = [
-        each for each in range(channel.responses) if channel.probability(each, given=0)
+        each
+        for each in range(channel.responses)
+        if channel.probability(each, given=0)
     ]
     cells = np.array(
         [
-            [float(channel.probability(each, given=x)) for x in range(channel.answers)]
+            [
+                float(channel.probability(each, given=x))
+                for x in range(channel.answers)
+            ]
             for each in sent
         ]
     )
@@ -548,7 +567,9 @@ def _write(axes: Axes, channel: Channel) -> None:
 
 
 def _simulated_risk(k: int, gamma: float, setting: Setting) -> Point:
-    (point,) = risks(f"k = {k}, γ = {gamma:g}", sets_of(k, gamma), [1 / k] * k, setting)
+    (point,) = risks(
+        f"k = {k}, γ = {gamma:g}", sets_of(k, gamma), [1 / k] * k, setting
+    )
     return point
 
 
@@ -564,7 +585,9 @@ def ratios(k: int, gamma: float) -> tuple[float, float]:
     return minimax_risk(k, gamma) / customary, risk(design, even) / customary
 
 
-def _risk_ratios(k: int, gamma: float, setting: Setting) -> tuple[Point, Point, Point]:
+def _risk_ratios(
+    k: int, gamma: float, setting: Setting
+) -> tuple[Point, Point, Point]:
     """Simulate the three risks, each over the theoretical risk of the customary estimate."""
     design, even = rappored(k, gamma), [1 / k] * k
     customary = risk(design, even, "customary")

@@ -54,7 +54,9 @@ def page(results: Reproduction, pictures: Mapping[str, bytes]) -> str:
     """
     style = files("deniable_papers").joinpath("page.css").read_text(encoding="utf-8")
     parts = "\n".join(
-        _document(each, results, pictures) for each in DOCUMENTS if _of(each, results)
+        _document(each, results, pictures)
+        for each in DOCUMENTS
+        if _of(each, results)
     )
     body = f"""<header>
 <h1>Five papers, reproduced</h1>
@@ -78,7 +80,11 @@ def _counts(results: Reproduction) -> str:
     ]
     if results.whole:
         cards.append(
-            ("uncovered", len(results.uncovered), "printed values without a comparison")
+            (
+                "uncovered",
+                len(results.uncovered),
+                "printed values without a comparison",
+            )
         )
     cards.append(
         (
@@ -143,9 +149,10 @@ def _exhibit(made: Made, pictures: Mapping[str, bytes]) -> str:
     head = f"{exhibit.kind.capitalize()} {exhibit.number}: {exhibit.title}"
     body = "\n".join(part for part in _parts(made, pictures) if part)
     notes = "".join(f'<p class="note">{escape(note)}</p>' for note in content.notes)
+    # none breaks at its hyphens
     words = " ".join(
         f"<span>{escape(word)}</span>" for word in exhibit.command.split()
-    )  # none breaks at its hyphens
+    )
     command = f'<p class="command"><code>{words}</code></p>'
     return f'<article id="{exhibit.name}">\n<h3>{escape(head)}</h3>\n{body}\n{notes}\n{command}\n</article>'
 
@@ -221,7 +228,9 @@ def _cell(cell: object) -> str:
     return f'<td class="{kind}">{escape(as_text(cell))}{printed}</td>'
 
 
-def _framed(caption: str, columns: Iterable[str], body: str, kind: str = "grid") -> str:
+def _framed(
+    caption: str, columns: Iterable[str], body: str, kind: str = "grid"
+) -> str:
     head = "".join(f'<th scope="col">{escape(column)}</th>' for column in columns)
     return (
         f'<div class="wide" role="group" aria-label="{escape(caption)}" tabindex="0"><table class="{kind}">\n'

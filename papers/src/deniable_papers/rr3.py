@@ -10,7 +10,13 @@ from collections.abc import Callable
 from fractions import Fraction
 
 from deniable.designs import Design, k_ary, rr3_club, rr3_dagger, rr3_ddagger, warner
-from deniable.designs.three_answers_best import Club, club, conditions, optimum, slack
+from deniable.designs.three_answers_best import (
+    Club,
+    club,
+    conditions,
+    optimum,
+    slack,
+)
 from deniable.errors import InvalidDesign
 from deniable.estimates import covariance, estimate
 from deniable.exact import Rational, exp_below, rational
@@ -180,7 +186,8 @@ def lemma_1() -> Content:
     return Content(
         (
             compared(
-                "000-lemma1", lambda given: lpp(2, given["eps1"], given["eps2"]).epsilon
+                "000-lemma1",
+                lambda given: lpp(2, given["eps1"], given["eps2"]).epsilon,
             ),
         ),
         (
@@ -194,7 +201,10 @@ def lemma_1() -> Content:
             (
                 one,
                 two,
-                *(lpp(2, one, two, fake_weight=fake).epsilon for fake in (None, 0, 1)),
+                *(
+                    lpp(2, one, two, fake_weight=fake).epsilon
+                    for fake in (None, 0, 1)
+                ),
             )
             for one, two in _BUDGETS
         ),
@@ -241,7 +251,10 @@ def lemma_3() -> Content:
         tuple(
             (
                 fake,
-                *(lpp(2, one, two, fake_weight=fake).epsilon for one, two in _BUDGETS),
+                *(
+                    lpp(2, one, two, fake_weight=fake).epsilon
+                    for one, two in _BUDGETS
+                ),
             )
             for fake in weights
         ),
@@ -255,7 +268,9 @@ def lemma_3() -> Content:
 def lemma_4() -> Content:
     """The ε of PCKV-UE."""
     vectors = [
-        entry for prefix in ("000-lemma4-0", "000-eq57-") for entry in starting(prefix)
+        entry
+        for prefix in ("000-lemma4-0", "000-eq57-")
+        for entry in starting(prefix)
     ]
     alone = printed("000-lemma4-coordinate")
     return Content(
@@ -295,9 +310,8 @@ def _estimable(entry: Printed) -> Value:
     try:
         rr3_ddagger(entry.inputs["p1"], entry.inputs["p2"])
     except InvalidDesign:
-        return entry.against(
-            "no"
-        )  # refused, because two answers send the same responses
+        # refused, because two answers send the same responses
+        return entry.against("no")
     return entry.against("yes")
 
 

@@ -126,7 +126,9 @@ def select(name: str, wanted: Iterable[tuple[Kind, str]] = ()) -> list[Exhibit]:
                 if have
                 else f"it has no {kind} that is made again"
             )
-            raise InvalidRequest(f"{name} has no {kind} {quoted(number)}; {expected}.")
+            raise InvalidRequest(
+                f"{name} has no {kind} {quoted(number)}; {expected}."
+            )
     return [known[each] for each in chosen]
 
 

@@ -29,7 +29,14 @@ FORMS: tuple[Form, ...] = get_args(Form)
 """A document prints numbers, and formulas and statements, which are tried at inputs of ours: two kinds of evidence."""
 
 Kind: TypeAlias = Literal[
-    "table", "figure", "example", "theorem", "lemma", "corollary", "equation", "section"
+    "table",
+    "figure",
+    "example",
+    "theorem",
+    "lemma",
+    "corollary",
+    "equation",
+    "section",
 ]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
@@ -294,7 +301,9 @@ def close(wanted: Any, ours: Any, within: float = _CLOSE) -> bool:
 @cache
 def everything() -> dict[str, Printed]:
     """Return every printed value by its id, in the order of the papers."""
-    entries = json.loads(files("deniable_papers").joinpath("printed.json").read_bytes())
+    entries = json.loads(
+        files("deniable_papers").joinpath("printed.json").read_bytes()
+    )
     return {entry["id"]: _read(entry) for entry in entries}
 
 
@@ -388,7 +397,10 @@ def counted(counts: Mapping[Verdict, int]) -> str:
     """
     words: dict[Verdict, tuple[str, str]] = {
         "agrees": ("agrees", "agree"),
-        "holds with a condition": ("holds with a condition", "hold with a condition"),
+        "holds with a condition": (
+            "holds with a condition",
+            "hold with a condition",
+        ),
         "the paper is wrong": ("is wrong", "are wrong"),
     }
     told = [
@@ -404,7 +416,9 @@ def simulated(content: Content) -> str:
     """Return how a simulation fared against the theory."""
     many, off = len(content.points), content.flagged
     if not off:
-        return f"{many} simulated points, all within 4 standard errors of the theory."
+        return (
+            f"{many} simulated points, all within 4 standard errors of the theory."
+        )
     far = "; ".join(
         f"{point.where}: {point.distance:.1f} standard errors" for point in off
     )
@@ -414,7 +428,9 @@ def simulated(content: Content) -> str:
 def inputs(value: Value, *, without: Container[str] = ()) -> str:
     """Return the parameters of a printed value, without those that were told before."""
     told = {
-        name: each for name, each in value.entry.inputs.items() if name not in without
+        name: each
+        for name, each in value.entry.inputs.items()
+        if name not in without
     }
     return ", ".join(f"{name} = {as_text(each)}" for name, each in told.items())
 

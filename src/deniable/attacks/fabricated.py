@@ -104,8 +104,12 @@ def _doubt_counts(law: Law, looked: int, rate: float) -> Iterator[Suspicion]:
             vector(binom.cdf(hits, n, law.low)),
         )
     else:
-        above = np.where(law.observed > law.high, _tail(law.observed, law.high, n), 1.0)
-        below = np.where(law.observed < law.low, _tail(law.observed, law.low, n), 1.0)
+        above = np.where(
+            law.observed > law.high, _tail(law.observed, law.high, n), 1.0
+        )
+        below = np.where(
+            law.observed < law.low, _tail(law.observed, law.low, n), 1.0
+        )
     for direction, chances, bound in (
         ("at most", above, law.high),
         ("at least", below, law.low),
@@ -122,10 +126,14 @@ def _doubt_counts(law: Law, looked: int, rate: float) -> Iterator[Suspicion]:
 
 def _tail(mean: Vector, bound: Vector, n: int) -> Vector:
     """Return exp(−n·KL), which bounds the tail of a mean of independent numbers in [0, 1] ([Hoe63], Theorem 1)."""
-    return vector(np.exp(-n * (rel_entr(mean, bound) + rel_entr(1 - mean, 1 - bound))))
+    return vector(
+        np.exp(-n * (rel_entr(mean, bound) + rel_entr(1 - mean, 1 - bound)))
+    )
 
 
-def _sizes(tally: Tally, given: Mapping[int, int] | None) -> NDArray[np.int64] | None:
+def _sizes(
+    tally: Tally, given: Mapping[int, int] | None
+) -> NDArray[np.int64] | None:
     """Return how many responses have each size that can be sent, if that is known and if it differs at all."""
     channel = tally.design.channel
     if not channel.sizes:
@@ -144,7 +152,9 @@ def _sizes(tally: Tally, given: Mapping[int, int] | None) -> NDArray[np.int64] |
         return tally.counts.reshape(-1, channel.answers + 1)[:, 0]
     if channel.own_cells:
         return np.asarray(
-            np.bincount(set_sizes(channel.answers), tally.counts)[list(channel.sizes)],
+            np.bincount(set_sizes(channel.answers), tally.counts)[
+                list(channel.sizes)
+            ],
             np.int64,
         )
     if given is None or len(channel.sizes) == 1:
@@ -162,9 +172,8 @@ def _laws(tally: Tally, sizes: NDArray[np.int64] | None) -> Iterator[Law]:
         for attribute in tally.design.attributes:
             yield from _laws(marginal(tally, attribute), None)
     elif channel.two_level is not None:
-        if not (
-            symbols and channel.two_level.support.direct
-        ):  # where a symbol is a category, both say the same
+        # where a symbol is a category, both say the same
+        if not (symbols and channel.two_level.support.direct):
             yield _support(tally, channel.two_level)
         if (
             channel.set_valued is not None
@@ -185,7 +194,9 @@ def _support(tally: Tally, channel: TwoLevel) -> Law:
         for end in sorted((channel.p_false, channel.p_true))
     )
     subject = "a set with" if channel.sizes else "a response that speaks for"
-    describe = lambda at: f"{subject} {quoted(tally.design.categories[at])} was sent by"  # noqa: E731 - as short as its siblings
+    describe = lambda at: (  # noqa: E731 - as short as its siblings
+        f"{subject} {quoted(tally.design.categories[at])} was sent by"
+    )
     return Law(describe, observed, least, most, tally.respondents)
 
 
@@ -194,7 +205,11 @@ def _size_laws(channel: Sets, sizes: NDArray[np.int64]) -> Iterator[Law]:
     law, n = channel.size_law(), int(sizes.sum())
     observed = sizes / n
     yield Law(
-        lambda at: f"a set of {channel.sizes[at]:,} was sent by", observed, law, law, n
+        lambda at: f"a set of {channel.sizes[at]:,} was sent by",
+        observed,
+        law,
+        law,
+        n,
     )
     upto = np.minimum(np.cumsum(law), 1.0)[:-1]
     name = lambda at: f"a set of {channel.sizes[at]:,} or fewer was sent by"  # noqa: E731 - as short as its siblings
@@ -212,7 +227,11 @@ def _symbols(tally: Tally) -> Law:
     )
     observed, n = tally.counts / tally.respondents, tally.respondents
     return Law(
-        lambda at: f"{quoted(design.symbols[at])} was sent by", observed, low, high, n
+        lambda at: f"{quoted(design.symbols[at])} was sent by",
+        observed,
+        low,
+        high,
+        n,
     )
 
 
@@ -231,5 +250,10 @@ def _shares(tally: Tally) -> Iterator[Law]:
         f"what speaks for {quoted(tally.design.categories[at])} adds up to"
     )
     yield Law(
-        name, mean, -least / room, (1 - least) / room, tally.respondents, events=False
+        name,
+        mean,
+        -least / room,
+        (1 - least) / room,
+        tally.respondents,
+        events=False,
     )

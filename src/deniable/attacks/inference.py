@@ -41,7 +41,9 @@ ATTACKS = (*VOTES, BAYES)
 """All attacks."""
 
 _MAX_RESPONSES = 1 << 12
-_MAX_STATES = 1_000_000  # states times responses that each leads to: some ten seconds
+_MAX_STATES = (
+    1_000_000  # states times responses that each leads to: some ten seconds
+)
 _MAX_HISTORIES = 200_000
 # Certified ε are told apart at this precision: 0.1 and 0.2 weigh as much as 0.3.
 _DIGITS = 10**12
@@ -90,7 +92,9 @@ class Chain:
     @classmethod
     def of(cls, subject: Ladder | Design) -> Chain:
         """Return the chain of a ladder, or of a single design."""
-        return cls(Ladder((subject,), ()) if isinstance(subject, Design) else subject)
+        return cls(
+            Ladder((subject,), ()) if isinstance(subject, Design) else subject
+        )
 
     @property
     def answers(self) -> int:
@@ -106,7 +110,10 @@ class Chain:
     def votes(self) -> tuple[dict[int, tuple[int, ...]], ...]:
         """For each stage and response the answers that are most likely to give it."""
         return tuple(
-            {response: _likeliest(design.channel, response) for response in responses}
+            {
+                response: _likeliest(design.channel, response)
+                for response in responses
+            }
             for design, responses in zip(self.ladder, self.sent, strict=True)
         )
 
@@ -135,7 +142,9 @@ class Chain:
         """Return the responses of a stage that can follow the one before, with their probabilities given the answer."""
         if at == 0:
             first = self.ladder.designs[0].channel
-            row = [(new, first.probability(new, given=answer)) for new in self.sent[0]]
+            row = [
+                (new, first.probability(new, given=answer)) for new in self.sent[0]
+            ]
         else:
             step = self.ladder.steps[at - 1]
             news = self.sent[at] if step.old.probability(old, given=answer) else ()
@@ -253,7 +262,9 @@ def _likelihood(chain: Chain, alphas: Sequence[Fraction]) -> Fraction:
         return _last(chain, alphas)
     right = Fraction(0)
     for history in product(*chain.sent):
-        row = [chain.ladder.probability(history, given=x) for x in range(chain.answers)]
+        row = [
+            chain.ladder.probability(history, given=x) for x in range(chain.answers)
+        ]
         best = [x for x, p in enumerate(row) if p == max(row)]
         right += sum((alphas[x] * row[x] for x in best), Fraction(0)) / len(best)
     return 1 - right

@@ -55,7 +55,9 @@ def _pulls(linear: Linear, tally: Tally) -> Pulls:
         # A response supports a category or does not: (z − q) / (p − q) with z of 1 or 0.
         hits = np.rint(linear.support.gather(vector(tally.counts))).astype(np.int64)
         values = np.repeat(
-            [[(1 - linear.q) / linear.gap], [-linear.q / linear.gap]], len(hits), axis=1
+            [[(1 - linear.q) / linear.gap], [-linear.q / linear.gap]],
+            len(hits),
+            axis=1,
         )
         return Pulls(values, np.stack([hits, tally.respondents - hits]))
     if isinstance(linear, BySize):
@@ -76,7 +78,9 @@ def _cell_pulls(linear: Linear, tally: Tally) -> Pulls:
             f"there are {cells:,} × {size:,} cells to go through; expected at most {_MAX_CELLS:,}."
         )
     cell_shares = np.array([linear.shares(unit) for unit in np.eye(cells)])
-    return Pulls(cell_shares, np.broadcast_to(tally.counts[:, None], cell_shares.shape))
+    return Pulls(
+        cell_shares, np.broadcast_to(tally.counts[:, None], cell_shares.shape)
+    )
 
 
 def swing(
@@ -131,7 +135,11 @@ def swing(
 
 
 def _contribution_bounds(
-    linear: Linear, tally: Tally, share: float, weight: float = 1.0, plus: float = 0.0
+    linear: Linear,
+    tally: Tally,
+    share: float,
+    weight: float = 1.0,
+    plus: float = 0.0,
 ) -> Ends:
     """Return the ends of weight·estimate + plus."""
     if isinstance(linear, Summing):
@@ -177,7 +185,10 @@ def _stage_bounds(combined: Estimate[StageEvidence], share: float) -> Iterator[E
         size, weight = len(component.mixing), component.weight
         centering, all_alike = np.eye(size) - 1 / size, component.mixing.sum() / size
         if np.allclose(
-            component.mixing, weight * centering + all_alike / size, rtol=0, atol=_SAME
+            component.mixing,
+            weight * centering + all_alike / size,
+            rtol=0,
+            atol=_SAME,
         ):
             yield _contribution_bounds(
                 component.linear, tally, share, weight, (all_alike - weight) / size
@@ -209,9 +220,8 @@ def _ends(influence: Pulls, n: int, share: float) -> Ends:
 
 
 def _fakes(n: int, share: float) -> int:
-    return math.floor(
-        share * n * (1 + _ROUNDING)
-    )  # .29 of 100 are 29, and 2/7 of 7 are 2
+    # .29 of 100 are 29, and 2/7 of 7 are 2
+    return math.floor(share * n * (1 + _ROUNDING))
 
 
 def _some(n: int) -> int:

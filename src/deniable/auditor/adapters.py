@@ -26,7 +26,8 @@ from deniable.files.columns import File, open_columns
 TIMEOUT = 60.0
 """Seconds that a command or an endpoint may take for what it is asked in one go."""
 
-_MAX_BODY = 1 << 20  # bytes of a response over HTTP; more is no response to one answer
+# bytes of a response over HTTP; more is no response to one answer
+_MAX_BODY = 1 << 20
 
 
 def of_command(
@@ -135,9 +136,8 @@ class _Process:
 
     def _follow(self) -> None:
         assert self._process.stdout is not None
-        with (
-            self._process.stdout as lines
-        ):  # closed by whoever reads: never while a line is being read
+        # closed by whoever reads: never while a line is being read
+        with self._process.stdout as lines:
             for line in lines:
                 self._read.put(line)
         self._read.put(None)
@@ -163,7 +163,9 @@ class _Process:
     def _write(self, lines: list[str]) -> None:
         assert self._process.stdin is not None
         try:
-            self._process.stdin.write("".join(f"{line}\n" for line in lines).encode())
+            self._process.stdin.write(
+                "".join(f"{line}\n" for line in lines).encode()
+            )
             self._process.stdin.flush()
         except (OSError, ValueError):
             return  # it has ended, which the reader sees
@@ -173,9 +175,8 @@ class _Process:
         assert self._process.stdin is not None
         self._process.kill()
         self._process.wait()
-        with suppress(
-            BrokenPipeError
-        ):  # answers that it never read; the pipe is closed all the same
+        # answers that it never read; the pipe is closed all the same
+        with suppress(BrokenPipeError):
             self._process.stdin.close()
 
 
@@ -292,9 +293,8 @@ class LocalService:
 
 def _acknowledge_at_once(connection: socket.socket) -> None:
     """Do not let a service that sends header and body one after the other wait 40 ms in between, as many do."""
-    if hasattr(
-        socket, "TCP_QUICKACK"
-    ):  # on Linux alone; holds until the next acknowledgement
+    # on Linux alone; holds until the next acknowledgement
+    if hasattr(socket, "TCP_QUICKACK"):
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_QUICKACK, 1)
 
 
@@ -321,7 +321,9 @@ def _on_this_machine(host: str) -> str:
     return addresses[0]
 
 
-def of_pairs(file: File, *, columns: tuple[str, str] = ("answer", "response")) -> Pairs:
+def of_pairs(
+    file: File, *, columns: tuple[str, str] = ("answer", "response")
+) -> Pairs:
     """Return a file of what was asked and sent as a mechanism that cannot draw: checks that need more are left out.
 
     Args:
@@ -345,7 +347,8 @@ def of_pairs(file: File, *, columns: tuple[str, str] = ("answer", "response")) -
         sample: dict[object, list[object]] = defaultdict(list)
         for batch in opened.batches(columns):
             for answer, response in zip(
-                *(batch.column(column).to_pylist() for column in columns), strict=True
+                *(batch.column(column).to_pylist() for column in columns),
+                strict=True,
             ):
                 if answer is not None:
                     sample[answer].append(response)

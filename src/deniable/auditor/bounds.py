@@ -77,7 +77,10 @@ def draws_to_refute(
         >>> draws_to_refute(Counted(7300, 10_000, 2700, 10_000), 1e-4, 1, 0) is None
         True
     """
-    often, second_rate = counted.hits / counted.n, counted.other_hits / counted.other_n
+    often, second_rate = (
+        counted.hits / counted.n,
+        counted.other_hits / counted.other_n,
+    )
     if often <= math.exp(epsilon) * second_rate + delta:
         return None
     low, high = 2, 2
@@ -96,7 +99,12 @@ def draws_to_refute(
 
 
 def _refutes(
-    n: int, often: float, other: float, false_alarm: float, epsilon: float, delta: float
+    n: int,
+    often: float,
+    other: float,
+    false_alarm: float,
+    epsilon: float,
+    delta: float,
 ) -> bool:
     expected = Counted(math.floor(n * often), n, math.ceil(n * other), n)
     return bool(epsilon_at_least(expected, false_alarm, delta)[0] > epsilon)

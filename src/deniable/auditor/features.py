@@ -131,7 +131,9 @@ def _of_responses(responses: Responses[Any]) -> Facts:
     for name, rows in responses.columns.items():
         say = _symbol(responses.design, name)
         if rows.ndim == 1:
-            facts_of_column = {"response": FactColumn(partial(np.asarray, rows), say)}
+            facts_of_column = {
+                "response": FactColumn(partial(np.asarray, rows), say)
+            }
         else:
             facts_of_column = _of_packed(responses.design, rows, say)
         before = "" if len(responses.columns) == 1 else f"{name} "
@@ -147,7 +149,9 @@ def _of_packed(
     if isinstance(design, Design) and design.channel.sizes:
         names = [repr(category) for category in design.categories]
     columns = {
-        f"bit {n}": FactColumn(partial(_bit, rows[:, n // 8], n % 8), _membership(name))
+        f"bit {n}": FactColumn(
+            partial(_bit, rows[:, n // 8], n % 8), _membership(name)
+        )
         for n, name in enumerate(names)
     }
     if (
@@ -179,7 +183,9 @@ def _membership(element: str) -> Callable[[Any], str]:
 
 
 def _column(values: NDArray[Any], words: str) -> FactColumn:
-    return FactColumn(lambda: values, lambda value: words.format(_element_text(value)))
+    return FactColumn(
+        lambda: values, lambda value: words.format(_element_text(value))
+    )
 
 
 def _length_column(responses: Sequence[Any]) -> FactColumn:
@@ -204,7 +210,10 @@ def _of_array(array: NDArray[Any]) -> Facts:
 def _of_numbers(values: NDArray[Any]) -> Facts:
     """Return numbers, and the bits of numbers that are many: of floats those that end the mantissa."""
     columns = {"response": _column(values, "is {}")}
-    if values.dtype.kind == "b" or len(np.unique(values[:_LOOKED_AT])) <= _FEW_NUMBERS:
+    if (
+        values.dtype.kind == "b"
+        or len(np.unique(values[:_LOOKED_AT])) <= _FEW_NUMBERS
+    ):
         return columns
     is_float = values.dtype.kind == "f"
     words = np.ascontiguousarray(values.astype(np.float64 if is_float else np.int64))
@@ -240,7 +249,11 @@ def _of_texts(values: NDArray[Any]) -> Facts:
 def _held_elements(array: NDArray[Any]) -> Facts:
     """Return which elements rows hold, wherever they stand; for zeros and ones their places say all."""
     elements = np.unique(array[:_LOOKED_AT])
-    if len(elements) <= 2 or len(elements) > _MAX_ELEMENTS or array.dtype.kind == "f":
+    if (
+        len(elements) <= 2
+        or len(elements) > _MAX_ELEMENTS
+        or array.dtype.kind == "f"
+    ):
         return {}
     return {
         f"holds {_element_text(element)}": FactColumn(
@@ -262,7 +275,8 @@ def _whole_rows(array: NDArray[Any]) -> Facts:
         else np.unique(array, return_inverse=True)[1].reshape(array.shape)
     )
     factors = (
-        np.random.default_rng(rows.shape[1]).integers(1 << 63, size=rows.shape[1]) * 2
+        np.random.default_rng(rows.shape[1]).integers(1 << 63, size=rows.shape[1])
+        * 2
         + 1
     )
     numbers = (rows.astype(np.int64) * factors).sum(axis=1)
@@ -299,9 +313,10 @@ def _kind(response: object) -> str:
 
 
 def _of_python_texts(responses: list[Any]) -> Facts:
+    # which an array drops at the end
     return _of_texts(
         np.array([response.replace("\0", "␀") for response in responses])
-    )  # which an array drops at the end
+    )
 
 
 def _of_python_numbers(responses: list[Any]) -> Facts:
@@ -309,9 +324,8 @@ def _of_python_numbers(responses: list[Any]) -> Facts:
         array = np.array(responses)
     except (OverflowError, ValueError):
         array = np.array([], object)
-    if array.dtype == object or len(array) != len(
-        responses
-    ):  # numbers without end, or something among them
+    # numbers without end, or something among them
+    if array.dtype == object or len(array) != len(responses):
         return _of_texts(_reprs(responses))
     return _of_numbers(array)
 

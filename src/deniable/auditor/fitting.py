@@ -17,7 +17,13 @@ from numpy.typing import NDArray
 from scipy.stats import binom
 
 from deniable.auditor.features import plain
-from deniable.auditor.findings import CONSISTENT, FIT, VIOLATED, CheckContext, Finding
+from deniable.auditor.findings import (
+    CONSISTENT,
+    FIT,
+    VIOLATED,
+    CheckContext,
+    Finding,
+)
 from deniable.claims.response_laws import ResponseLaw, Vector
 from deniable.designs import Design
 from deniable.errors import DeniableError
@@ -186,9 +192,14 @@ def _strays(
             )
     for category in range(0 if law.sets is None else law.sets.size):
         other_answers = [
-            at for at, number in enumerate(numbers[: len(table)]) if number != category
+            at
+            for at, number in enumerate(numbers[: len(table)])
+            if number != category
         ]
-        hits, n = table[other_answers, :, category].sum(), 2 * each * len(other_answers)
+        hits, n = (
+            table[other_answers, :, category].sum(),
+            2 * each * len(other_answers),
+        )
         share = float(law.sets.p_false)  # type: ignore[union-attr]  # there are sets where there are categories
         tail = float(_tails(np.array([hits]), n, np.array([share]))[0])
         yield Stray(

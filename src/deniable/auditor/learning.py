@@ -24,9 +24,7 @@ Vector: TypeAlias = NDArray[np.float64]
 _MAX_VALUES = 4096  # different values of a fact that are told apart
 _BINS = 64  # stretches of a number that has more
 _SEEN = 5  # a value that came up less often is not told apart from others
-_DIFFERS = (
-    3.0  # standard errors from which on a difference is believed, if there is one fact
-)
+_DIFFERS = 3.0  # standard errors from which on a difference is believed, if there is one fact
 _JOINED = (2, 3, 6, 10)  # how many facts are taken together
 _SINGLE = 10  # facts that are tried alone
 _WHOLE = ("whole", "response")  # how facts are called that are all of a response
@@ -66,7 +64,9 @@ class Coder:
     def code(self, values: NDArray[Any]) -> Codes:
         """Return the codes of values."""
         if self.stretches:
-            return np.searchsorted(self.known, values, side="right").astype(np.uint16)
+            return np.searchsorted(self.known, values, side="right").astype(
+                np.uint16
+            )
         if not len(self.known) or values.dtype.kind != self.known.dtype.kind:
             return np.zeros(len(values), np.uint16)
         at = np.searchsorted(self.known, values).clip(max=len(self.known) - 1)
@@ -151,7 +151,9 @@ class Joined:
             (self.weights >= least) & (self.weights <= most)
         ).tolist()
         return _response(
-            _combination_text(self.facts, chosen, np.flatnonzero(self.weights).tolist())
+            _combination_text(
+                self.facts, chosen, np.flatnonzero(self.weights).tolist()
+            )
         )
 
 
@@ -181,9 +183,13 @@ class Added:
         """Return in words that the score lies from the one to the other."""
         sign = 1 if least > -np.inf else -1
         if len(self.weights) == 1:
-            chosen = [words for weight, words in self.words if least <= weight <= most]
+            chosen = [
+                words for weight, words in self.words if least <= weight <= most
+            ]
             more = f" or is one of {len(chosen) - 3} more" if len(chosen) > 3 else ""
-            return _response(f"{' or '.join(chosen[:3]) or 'is something else'}{more}")
+            return _response(
+                f"{' or '.join(chosen[:3]) or 'is something else'}{more}"
+            )
         telling = [words for weight, words in self.words if weight * sign > 0]
         many = len(self.weights)
         return f"a response that looks like one to it by {many} facts, such as: {'; '.join(telling[:2])}"
@@ -221,16 +227,18 @@ def scores(first: Table, second: Table, book: Codebook, seen: Facts) -> list[Sco
     ]
     scores_found += joined[1:]
     least = _required_errors(strengths)
-    telling = sorted(strengths, key=lambda name: -float(np.abs(strengths[name]).max()))[
-        :_MAX_ADDED
-    ]
+    telling = sorted(
+        strengths, key=lambda name: -float(np.abs(strengths[name]).max())
+    )[:_MAX_ADDED]
     telling = [
         name
         for name in telling
         if np.abs(strengths[name]).max() >= least and name not in wholes
     ]
     if len(telling) > 1:
-        scores_found.append(_add_columns(telling, counts, strengths, book, seen, least))
+        scores_found.append(
+            _add_columns(telling, counts, strengths, book, seen, least)
+        )
     return scores_found
 
 
@@ -251,7 +259,9 @@ def _strength(first: Vector, second: Vector, n: int, m: int) -> Vector:
 
 def _required_errors(strengths: Mapping[str, Vector]) -> float:
     """Return the standard errors from which on a difference is believed, given how many are looked at."""
-    return float(np.sqrt(_DIFFERS**2 + 2 * np.log(sum(map(len, strengths.values())))))
+    return float(
+        np.sqrt(_DIFFERS**2 + 2 * np.log(sum(map(len, strengths.values()))))
+    )
 
 
 def _strongest(
@@ -267,7 +277,8 @@ def _strongest(
     for _, _, name, code in ranked:
         if len(chosen) == max(_JOINED):
             break
-        two = book[name].size == 3  # of two values the second says what the first does
+        # of two values the second says what the first does
+        two = book[name].size == 3
         at, say = (2 if two else code), seen[name].say
         words = book[name].say(at, say)
         chosen.setdefault(
@@ -280,13 +291,17 @@ def _strongest(
 def _combine_facts(facts: tuple[Fact, ...], table: Table) -> Codes:
     number = np.zeros(len(table[facts[0].column]), np.uint16)
     for at, fact in enumerate(facts):
-        number |= (table[fact.column] == fact.code).astype(np.uint16) << np.uint16(at)
+        number |= (table[fact.column] == fact.code).astype(np.uint16) << np.uint16(
+            at
+        )
     return number
 
 
 def _join_facts(facts: tuple[Fact, ...], first: Table, second: Table) -> Joined:
     size = 1 << len(facts)
-    counted = _counts(_combine_facts(facts, first), _combine_facts(facts, second), size)
+    counted = _counts(
+        _combine_facts(facts, first), _combine_facts(facts, second), size
+    )
     return Joined(facts, _log_ratio(*counted))
 
 
@@ -306,7 +321,9 @@ def _add_columns(
     least: float = 0.0,
 ) -> Added:
     weights = {
-        name: np.where(np.abs(strengths[name]) >= least, _log_ratio(*counts[name]), 0.0)
+        name: np.where(
+            np.abs(strengths[name]) >= least, _log_ratio(*counts[name]), 0.0
+        )
         for name in names
     }
     ranked = sorted(

@@ -118,8 +118,12 @@ class Joint:
     @property
     def answers(self) -> tuple[object, ...]:
         """Every combination of the answers that the parts know."""
-        known_answers = (getattr(mechanism, "answers", ()) for mechanism in self.parts)
-        return tuple(itertools.islice(itertools.product(*known_answers), _MAX_ANSWERS))
+        known_answers = (
+            getattr(mechanism, "answers", ()) for mechanism in self.parts
+        )
+        return tuple(
+            itertools.islice(itertools.product(*known_answers), _MAX_ANSWERS)
+        )
 
     @property
     def epsilon(self) -> float | None:

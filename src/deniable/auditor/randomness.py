@@ -78,9 +78,8 @@ def _in_forks(mechanism: Mechanism, answers: Sequence[object]) -> Drawn:
         raise LeftOut("it does not run in this process")
     if not hasattr(os, "fork"):
         raise LeftOut("nothing forks on this system")
-    mechanism.responses(
-        answers[:1]
-    )  # what is set up at the first call is there before the fork
+    # what is set up at the first call is there before the fork
+    mechanism.responses(answers[:1])
     return [
         *(_in_fork(mechanism, answers) for _ in range(_CHILDREN)),
         mechanism.responses(answers),
@@ -90,9 +89,8 @@ def _in_forks(mechanism: Mechanism, answers: Sequence[object]) -> Drawn:
 def _in_fork(mechanism: Mechanism, answers: Sequence[object]) -> Sequence[object]:
     reading, writing = os.pipe()
     with warnings.catch_warnings():
-        warnings.simplefilter(
-            "ignore", DeprecationWarning
-        )  # of threads, which the child does not have
+        # of threads, which the child does not have
+        warnings.simplefilter("ignore", DeprecationWarning)
         child = os.fork()
     if not child:  # pragma: no cover - another process
         try:
@@ -122,9 +120,7 @@ def _read_pipe(reading: int) -> bytes:
 def _load_responses(received: bytes) -> Sequence[object]:
     try:
         responses: Sequence[object] = pickle.loads(received)  # noqa: S301 - of our own child
-    except (
-        Exception
-    ):  # whatever a child that was cut short or a class that cannot be rebuilt raises
+    except Exception:  # whatever a child that was cut short or a class that cannot be rebuilt raises
         raise LeftOut("it does not respond in a child of this process") from None
     return responses
 
@@ -217,9 +213,7 @@ _RUN_DRAWS = 2048  # in each of the sequences that are compared
 _SERIAL_DRAWS = 20_000
 _MAX_PARTS = 512  # parts of a response that are told apart
 _MAX_TESTED = 32  # of which so many are tested for dependence
-_MIN_VARIED = (
-    0.99  # a part whose neighbours agree more often hardly varies, and is passed over
-)
+_MIN_VARIED = 0.99  # a part whose neighbours agree more often hardly varies, and is passed over
 _LAGS = (1, 2, 3, 4, 8, 16, 64)
 _BINS = 8  # responses told apart when dependence is tested
 _MIN_IN_BIN = 200  # so that the law of χ² holds far out
@@ -265,7 +259,9 @@ def repeats(context: CheckContext) -> Finding | None:
             "was drawn for the other.",
             figures,
         )
-    summary = "; ".join(f"{setting}: {figure}" for setting, figure in figures.items())
+    summary = "; ".join(
+        f"{setting}: {figure}" for setting, figure in figures.items()
+    )
     return Finding(
         "repeats",
         CONSISTENT,
@@ -407,7 +403,9 @@ def _suspects(context: CheckContext) -> dict[str, float]:
     draws = _serial_draws(context)
     alone = digests(context.draw(np.zeros(draws, np.int64)))
     context.progress("dependence", 0.3)
-    answers = context.generator().integers(min(len(context.answers), _BINS), size=draws)
+    answers = context.generator().integers(
+        min(len(context.answers), _BINS), size=draws
+    )
     mixed = digests(context.draw(answers))
     parts = min(len(alone), len(mixed))
     p_values = {}
@@ -440,7 +438,9 @@ def independent(
     for group in np.unique(groups):
         table = _table(left[groups == group], right[groups == group])
         expected = (
-            table.sum(axis=1, keepdims=True) * table.sum(axis=0) / max(1, table.sum())
+            table.sum(axis=1, keepdims=True)
+            * table.sum(axis=0)
+            / max(1, table.sum())
         )
         statistic += float(((table - expected) ** 2 / expected).sum())
         freedom += (table.shape[0] - 1) * (table.shape[1] - 1)
@@ -513,7 +513,9 @@ def low_order_bits(context: CheckContext) -> Finding | None:
 def _seeds(context: CheckContext, draws: int) -> list[Sequence[object]]:
     """Draw for one answer, and return the parts of responses that are seeds."""
     listed = list(context.draw(np.zeros(draws, np.int64)))
-    return [column for column in (listed, *_columns(listed)) if _is_seed_column(column)]
+    return [
+        column for column in (listed, *_columns(listed)) if _is_seed_column(column)
+    ]
 
 
 def _is_seed_column(column: Sequence[object]) -> bool:

@@ -16,12 +16,8 @@ if TYPE_CHECKING:
 
 
 _WIDTH = 100  # letters in a line of text
-_ROW, _LEFT, _RIGHT, _TOP = (
-    46,
-    16,
-    24,
-    34,
-)  # of the picture: a row for each event, and its margins
+# of the picture: a row for each event, and its margins
+_ROW, _LEFT, _RIGHT, _TOP = 46, 16, 24, 34
 _ACROSS = 720
 
 
@@ -73,7 +69,9 @@ def text(audit: Audit) -> str:
         line for sentence in sentences for line in textwrap.wrap(sentence, _WIDTH)
     ] + [""]
     for finding in audit.findings:
-        head = f"{'✗' if finding.violated else '·'} {finding.check}: {finding.sentence}"
+        head = (
+            f"{'✗' if finding.violated else '·'} {finding.check}: {finding.sentence}"
+        )
         lines += textwrap.wrap(head, _WIDTH, subsequent_indent="  ")
     return "\n".join(lines)
 
@@ -112,7 +110,9 @@ def figure(audit: Audit, *, title: str = "", dark: bool = False) -> Picture:
 
     events = audit.events
     height = 1.9 + 0.55 * max(1, len(events))
-    picture, axes = start_picture(height, title or verdict_sentence(audit), letters=60)
+    picture, axes = start_picture(
+        height, title or verdict_sentence(audit), letters=60
+    )
     heights = range(len(events))
     axes.barh(
         heights,
@@ -137,7 +137,11 @@ def figure(audit: Audit, *, title: str = "", dark: bool = False) -> Picture:
         )
     if audit.epsilon is not None:
         axes.axvline(
-            audit.epsilon, color=TRUTH, linestyle="--", linewidth=1.5, label="claimed"
+            audit.epsilon,
+            color=TRUTH,
+            linestyle="--",
+            linewidth=1.5,
+            label="claimed",
         )
     axes.set_yticks(heights, [textwrap.fill(textwrap.shorten(str(event["words"]), 70, placeholder=" …"), 36)
                               for event in events])  # fmt: skip

@@ -22,15 +22,11 @@ from deniable.auditor.randomness import Digests, digests
 from deniable.errors import InvalidRequest
 from deniable.rendering import formats
 
-_LEARNED, _TRIED = (
-    2_000,
-    6_000,
-)  # draws of an answer from which its law is learned; draws that are told apart by it
+# draws of an answer from which its law is learned; draws that are told apart by it
+_LEARNED, _TRIED = 2_000, 6_000
 _MAX_ANSWERS = 16  # whose laws are compared
 _PEOPLE, _ASKED = 20, 20  # respondents who may remember, and how often each is asked
-_SEEN = (
-    40  # times that a value occurs on average where its probability counts as learned
-)
+_SEEN = 40  # times that a value occurs on average where its probability counts as learned
 _MIN_GUESSES = 100
 _SURE = 5.0  # standard errors that the evidence of two laws must lie apart
 _ERROR = 0.05  # how often the answer is guessed wrongly when it counts as known
@@ -111,7 +107,9 @@ def repeatedly(thing: object, times: int, *, name: str = "") -> Repeated:
             f"there are {times} reports of one person; expected at least two."
         )
     once = mechanism(thing)
-    return Repeated(name or f"{once.name}, {times} reports of one person", once, times)
+    return Repeated(
+        name or f"{once.name}, {times} reports of one person", once, times
+    )
 
 
 def averaging(context: CheckContext) -> Finding | None:
@@ -131,7 +129,9 @@ def averaging(context: CheckContext) -> Finding | None:
     laws = [_law(digests_learned[rows]) for digests_learned in learned]
     first, second = max(
         combinations(compared, 2),
-        key=lambda pair: _divergence(*((laws[at], learned[at][rows]) for at in pair)),
+        key=lambda pair: _divergence(
+            *((laws[at], learned[at][rows]) for at in pair)
+        ),
     )
     needed = _reports_needed(
         context, (first, second), (laws[first], laws[second]), rows
@@ -193,7 +193,9 @@ def _telling(learned: Sequence[Digests]) -> slice:
         len(np.unique(digests_learned[0])) < digests_learned.shape[1] // _SEEN
         for digests_learned in learned
     )
-    return slice(0, 1) if has_few or len(parts) > 1 or parts == {1} else slice(1, None)
+    return (
+        slice(0, 1) if has_few or len(parts) > 1 or parts == {1} else slice(1, None)
+    )
 
 
 def _law(drawn: Digests) -> Learned:
@@ -237,7 +239,8 @@ def _reports_needed(
 ) -> int | None:
     """Return how many reports tell two answers apart with few errors, in draws from which nothing was learned."""
     drawn = [
-        digests(context.draw(np.full(_n_trial_draws(context), at)))[rows] for at in pair
+        digests(context.draw(np.full(_n_trial_draws(context), at)))[rows]
+        for at in pair
     ]
     if any(len(digests_drawn) != len(laws[0]) for digests_drawn in drawn):
         return None

@@ -109,7 +109,9 @@ def worst_event(context: CheckContext) -> Finding:
     return _finding(context, events, counted, explored.asked)
 
 
-def _explore(context: CheckContext, rng: np.random.Generator, budget: int) -> Explored:
+def _explore(
+    context: CheckContext, rng: np.random.Generator, budget: int
+) -> Explored:
     """Ask about all answers, and ever more about ever fewer: those that differ most from each other."""
     alive = list(range(len(context.answers)))
     rounds = 1 + max(0, math.ceil(math.log2(len(alive) / _FEW) / 2))
@@ -170,7 +172,9 @@ def _learn(explored: Explored, which: Which, context: CheckContext) -> None:
             rows = np.flatnonzero(batch == answer)
             new = {name: codes[rows] for name, codes in table.items()}
             old = explored.samples.get(answer)
-            explored.samples[answer] = new if old is None else _append_columns(old, new)
+            explored.samples[answer] = (
+                new if old is None else _append_columns(old, new)
+            )
 
 
 def _append_columns(old: Table, new: Table) -> Table:
@@ -281,7 +285,10 @@ def _score_draws(
                     values_side.append(values[batch == answer])
     return {
         pair: [
-            (score, (np.sort(np.concatenate(first)), np.sort(np.concatenate(second))))
+            (
+                score,
+                (np.sort(np.concatenate(first)), np.sort(np.concatenate(second))),
+            )
             for at, score in enumerate(pair_scores)
             for first, second in [parts[pair, at]]
         ]
@@ -314,7 +321,8 @@ def _best_thresholds(
         for values_side in values
     ]
     below = [
-        np.searchsorted(values_side, everything, side="right") for values_side in values
+        np.searchsorted(values_side, everything, side="right")
+        for values_side in values
     ]
     yield from _thresholds(
         context,
@@ -345,7 +353,9 @@ def _thresholds(
     epsilons = epsilon_at_least(counted, context.false_alarm, context.delta)
     excesses = delta_at_least(counted, context.false_alarm, context.epsilon or 0.0)
     for at in {int(np.argmax(epsilons)), int(np.argmax(excesses))}:
-        ends = (thresholds[at], math.inf) if side > 0 else (-math.inf, thresholds[at])
+        ends = (
+            (thresholds[at], math.inf) if side > 0 else (-math.inf, thresholds[at])
+        )
         yield Tried(
             Event(pair, score, *map(float, ends)),
             float(epsilons[at]),
@@ -359,9 +369,13 @@ def _best(tried: Sequence[Tried]) -> list[Event]:
         return []
     best = _simplest(tried, [trial.epsilon for trial in tried])
     turned = [
-        trial for trial in tried if trial.event.pair == Pair(*reversed(best.event.pair))
+        trial
+        for trial in tried
+        if trial.event.pair == Pair(*reversed(best.event.pair))
     ]
-    same = [trial for trial in tried if set(trial.event.pair) == set(best.event.pair)]
+    same = [
+        trial for trial in tried if set(trial.event.pair) == set(best.event.pair)
+    ]
     chosen = [best, _simplest(turned, [trial.epsilon for trial in turned])]
     if max(trial.excess for trial in same) > 0:
         chosen.append(_simplest(same, [trial.excess for trial in same]))
@@ -396,7 +410,8 @@ def _count(
         for at, event in enumerate(events):
             is_held = event.holds(table)
             hits[at] += [
-                np.count_nonzero(is_held & (batch == answer)) for answer in event.pair
+                np.count_nonzero(is_held & (batch == answer))
+                for answer in event.pair
             ]
         n_counted += len(batch)
         context.progress(WORST_EVENT, 0.5 + 0.5 * n_counted / len(numbers))
@@ -405,7 +420,10 @@ def _count(
     }
     return [
         Counted(
-            int(first), times[event.pair.first], int(second), times[event.pair.second]
+            int(first),
+            times[event.pair.first],
+            int(second),
+            times[event.pair.second],
         )
         for event, (first, second) in zip(events, hits.tolist(), strict=True)
     ]
@@ -465,7 +483,9 @@ def _finding(
         "events": sentences,
     }
     sentence = f"{witness} So ε is at least {formats.epsilon_at_least(epsilons[worst])}{_against(claim, violated)}."
-    return Finding(WORST_EVENT, VIOLATED if violated else CONSISTENT, sentence, figures)
+    return Finding(
+        WORST_EVENT, VIOLATED if violated else CONSISTENT, sentence, figures
+    )
 
 
 def _against(claim: float | None, violated: bool) -> str:
@@ -480,7 +500,10 @@ def _event_figures(
     context: CheckContext, event: Event, counted: Counted, epsilon: float
 ) -> dict[str, Any]:
     first, second = (context.answer_text(at) for at in event.pair)
-    often, second_rate = counted.hits / counted.n, counted.other_hits / counted.other_n
+    often, second_rate = (
+        counted.hits / counted.n,
+        counted.other_hits / counted.other_n,
+    )
     return {
         "words": (
             f"In {formats.percent(often)} of the draws the answer {first} gives {event.words}; {second} does so in "

@@ -36,9 +36,8 @@ from deniable.auditor.mechanisms import Called, Designed
 from deniable.chance import SYSTEM, Source
 from deniable.rendering import formats
 
-_Twisted: TypeAlias = tuple[
-    int, npt.NDArray[np.uint32]
-]  # how many words of the table are used, and the table
+# how many words of the table are used, and the table
+_Twisted: TypeAlias = tuple[int, npt.NDArray[np.uint32]]
 _MT_WORDS = 624
 _MAX_TURNS = (
     2_000  # 1.2 million words in one call; beyond that the generator was seeded anew
@@ -72,7 +71,9 @@ class Meter:
     def __init__(self, function: Callable[..., object]) -> None:
         self._asked = 0
         generators = list(
-            {id(generator): generator for generator in _generators(function)}.values()
+            {
+                id(generator): generator for generator in _generators(function)
+            }.values()
         )
         states = [
             generator
@@ -94,7 +95,9 @@ class Meter:
             if isinstance(generator, np.random.Generator)
         ]
         self._pcg = [
-            generator for generator in self._pcg if type(generator) is np.random.PCG64
+            generator
+            for generator in self._pcg
+            if type(generator) is np.random.PCG64
         ]
 
     @contextmanager
@@ -106,7 +109,9 @@ class Meter:
             self._asked += size
             return original(size)
 
-        homes = [module for module in list(sys.modules.values()) if module is not None]
+        homes = [
+            module for module in list(sys.modules.values()) if module is not None
+        ]
         places = [
             (home, name)
             for home in homes
@@ -229,10 +234,8 @@ def _steps(before: Mapping[str, Any], after: Mapping[str, Any]) -> int:
     return steps
 
 
-_SEARCHED, _CONFIRMING = (
-    2_000,
-    1_000,
-)  # measurements before and after the two answers are known
+# measurements before and after the two answers are known
+_SEARCHED, _CONFIRMING = 2_000, 1_000
 _MAX_ANSWERS = 512  # that are compared
 _ROWS = 64  # equal answers that anything but a function is given in one go; it is measured less often, too
 _FEWER = 4
@@ -360,7 +363,9 @@ def time(context: CheckContext) -> Finding | None:
         _measure_each(context, lambda answer: _seconds(context, [answer] * rows)),
     )
     finding = _finding_with_bound(context, "time", difference, "call", "seconds")
-    clear = finding.violated and difference.middles[0] > _CLEAR * difference.middles[1]
+    clear = (
+        finding.violated and difference.middles[0] > _CLEAR * difference.middles[1]
+    )
     if not clear and (finding.violated or difference.chance < context.false_alarm):
         sentence = (
             f"A remark: {context.answer_text(difference.more)} takes longer than "
@@ -418,7 +423,9 @@ def _shares(found: Difference) -> str:
     return f"{first:,} of {n_first:,} against {second:,} of {n_second:,}"
 
 
-def _measure_each(context: CheckContext, measure: Callable[[object], float]) -> Measure:
+def _measure_each(
+    context: CheckContext, measure: Callable[[object], float]
+) -> Measure:
     """Measure answers one after another."""
     return lambda asked: np.array(
         [measure(context.answers[number]) for number in asked.tolist()], float
@@ -442,14 +449,21 @@ def _difference(context: CheckContext, name: str, measure: Measure) -> Differenc
     threshold = _threshold(measured[numbers == more], measured[numbers == less])
     again = rng.permuted(np.resize([more, less], confirming))
     values = measure(again)
-    first_values, second_values = (values[again == number] for number in (more, less))
+    first_values, second_values = (
+        values[again == number] for number in (more, less)
+    )
     passing = (
         int((first_values > threshold).sum()),
         int((second_values > threshold).sum()),
     )
     middles = float(np.median(first_values)), float(np.median(second_values))
     return Difference(
-        more, less, threshold, passing, (len(first_values), len(second_values)), middles
+        more,
+        less,
+        threshold,
+        passing,
+        (len(first_values), len(second_values)),
+        middles,
     )
 
 
@@ -463,7 +477,9 @@ def _affordable(
     most = int(_SECONDS * len(tried) / (clock.perf_counter() - start + 1e-9))
     most = max(64, min(most, context.draws))
     fewer = 1 if isinstance(context.mechanism, Called) else _FEWER
-    return min(_SEARCHED // fewer, 2 * most // 3), min(_CONFIRMING // fewer, most // 3)
+    return min(_SEARCHED // fewer, 2 * most // 3), min(
+        _CONFIRMING // fewer, most // 3
+    )
 
 
 def _threshold(more: NDArray[np.float64], less: NDArray[np.float64]) -> float:

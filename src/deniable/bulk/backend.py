@@ -198,7 +198,12 @@ class Backend(Protocol):
         ...
 
     def mark(
-        self, words: WordArray, item: Whole, answers: Rows, steps: WordArray, out: Rows
+        self,
+        words: WordArray,
+        item: Whole,
+        answers: Rows,
+        steps: WordArray,
+        out: Rows,
     ) -> None:
         """Draw a symbol for every item of each person, with a word for each.
 
@@ -334,7 +339,9 @@ class Thresholds:
             [column.count(0) for column in columns], np.int64
         )
         table = np.full((len(columns), self.width), NEVER, np.uint64)
-        for row, column, zeros in zip(table, columns, self.base.tolist(), strict=True):
+        for row, column, zeros in zip(
+            table, columns, self.base.tolist(), strict=True
+        ):
             row[: len(column) - zeros] = [
                 self._step(threshold) for threshold in column[zeros:]
             ]
@@ -508,7 +515,9 @@ class Coins(NamedTuple):
         blocks = -(-size // 64)
         behind = np.uint64(_WORD - (1 << size - 64 * (blocks - 1)))
         shifts = range(DIGITS - 1, -1, -1)
-        digits = [[(head >> shift & 1) * NEVER for shift in shifts] for head in heads]
+        digits = [
+            [(head >> shift & 1) * NEVER for shift in shifts] for head in heads
+        ]
         limits = np.array([bounds, ties], np.uint64)
         masks = np.array(digits, np.uint64)
         return cls(blocks, behind, masks, limits[0], limits[1], np.uint64(last))

@@ -410,7 +410,9 @@ class _Reader:
         if array.dtype.kind == "b":
             self.refuse_booleans()
         column = arrow.to_arrow(array) if array.dtype.kind in "OU" else None
-        return self.objects(array.tolist()) if column is None else self.column(column)
+        return (
+            self.objects(array.tolist()) if column is None else self.column(column)
+        )
 
     def column(self, column: pa.ChunkedArray[Any]) -> AnswerCodes:
         import pyarrow as pa
@@ -453,7 +455,9 @@ class _Reader:
                 chunk if hasattr(chunk, "indices") else chunk.dictionary_encode()
             )
             values = encoded.dictionary.to_pylist()
-            numbers = np.array([self.one(value) for value in values] or [-1], np.int64)
+            numbers = np.array(
+                [self.one(value) for value in values] or [-1], np.int64
+            )
             read.append(numbers[encoded.indices.to_numpy()])
             self.refuse_where(read[-1] < 0, after=rows)
             rows += len(chunk)
@@ -643,7 +647,11 @@ def _is_plain(responses: Any) -> bool:
 
 
 def tally_stream(
-    design: Design, chunks: Iterable[Any], *, threads: int = 1, fast: bool | None = None
+    design: Design,
+    chunks: Iterable[Any],
+    *,
+    threads: int = 1,
+    fast: bool | None = None,
 ) -> Tally:
     """Count columns of responses as they come.
 

@@ -68,7 +68,9 @@ class Draw:
 
     def into(self, answers: Codes, words: Words, out: Codes) -> None:
         """Draw a response to each answer, with the next words of the source."""
-        drawn = [self.channel.draw(answer, words.source) for answer in answers.tolist()]
+        drawn = [
+            self.channel.draw(answer, words.source) for answer in answers.tolist()
+        ]
         out[:] = self.channel.coding.pack(drawn)
 
 
@@ -148,7 +150,9 @@ class ThresholdDraw(_SingleDraw):
         self, channel: Coded, backend: Backend, columns: Sequence[Sequence[int]]
     ) -> None:
         super().__init__(channel, backend)
-        scaled = [[self.scale * position for position in column] for column in columns]
+        scaled = [
+            [self.scale * position for position in column] for column in columns
+        ]
         self.thresholds = Thresholds(scaled, self.width)
         self.is_shared = len(columns) < channel.answers
 
@@ -176,7 +180,9 @@ class HadamardDraw(_SingleDraw):
         self.signs = Signs.of(channel, self.scale)
 
     def place(self, answers: Codes, words: WordArray, out: Codes) -> bool:
-        self.backend.signs(np.ascontiguousarray(words[:, 0]), answers, out, self.signs)
+        self.backend.signs(
+            np.ascontiguousarray(words[:, 0]), answers, out, self.signs
+        )
         return True
 
     def supported(self, responses: Codes, answers: Codes) -> Flags:
@@ -194,12 +200,16 @@ class HashingDraw(_SingleDraw):
         self.forms = HashForms.of(channel, self.scale)
 
     def place(self, answers: Codes, words: WordArray, out: Codes) -> bool:
-        self.backend.forms(np.ascontiguousarray(words[:, 0]), answers, out, self.forms)
+        self.backend.forms(
+            np.ascontiguousarray(words[:, 0]), answers, out, self.forms
+        )
         return True
 
     def supported(self, responses: Codes, answers: Codes) -> Flags:
         chosen, value = np.divmod(responses.astype(np.uint64), self.forms.values)
-        return np.asarray(hash_answers(chosen, answers, self.forms) == value, np.bool_)
+        return np.asarray(
+            hash_answers(chosen, answers, self.forms) == value, np.bool_
+        )
 
 
 class FilledDraw(EvenDraw):

@@ -237,7 +237,9 @@ def _read_sparse(design: Catalogue, matrix: Any, people: Any) -> EdgeColumns:
     )
 
 
-def _read_graph(design: Catalogue, graph: Any, people: Any, weight: str) -> EdgeColumns:
+def _read_graph(
+    design: Catalogue, graph: Any, people: Any, weight: str
+) -> EdgeColumns:
     if people is None:
         sides = dict(graph.nodes(data="bipartite"))
         if set(sides.values()) - {0, 1}:
@@ -310,7 +312,9 @@ def _read_people(column: Any, people: Any) -> tuple[Whole, tuple[Any, ...]]:
     numbers = [number_of.get(value, -1) for value in values]
     persons = np.array(numbers or [-1], np.int64)[codes]
     if (persons < 0).any():
-        refuse(persons < 0, "the person is not among the people; expected one who is.")
+        refuse(
+            persons < 0, "the person is not among the people; expected one who is."
+        )
     return persons, tuple(number_of)
 
 
@@ -318,7 +322,9 @@ def _number_people(people: Any) -> dict[Any, int]:
     """Number the people that are listed."""
     try:
         if not isinstance(people, str | bytes):
-            return {name: number for number, name in enumerate(dict.fromkeys(people))}
+            return {
+                name: number for number, name in enumerate(dict.fromkeys(people))
+            }
     except TypeError:
         pass
     raise InvalidAnswer(
@@ -339,7 +345,9 @@ def _encode(column: Any, name: str) -> tuple[Whole, list[Any]]:
     combined = column.combine_chunks()
     try:
         encoded = (
-            combined if hasattr(combined, "indices") else combined.dictionary_encode()
+            combined
+            if hasattr(combined, "indices")
+            else combined.dictionary_encode()
         )
     except pa.ArrowNotImplementedError:
         raise InvalidAnswer(
@@ -347,7 +355,9 @@ def _encode(column: Any, name: str) -> tuple[Whole, list[Any]]:
         ) from None
     if hasattr(encoded, "chunks"):  # an empty column of chunks stays one
         encoded = encoded.combine_chunks()
-    codes = encoded.indices.cast("int64").fill_null(-1).to_numpy(zero_copy_only=False)
+    codes = (
+        encoded.indices.cast("int64").fill_null(-1).to_numpy(zero_copy_only=False)
+    )
     values = encoded.dictionary.to_pylist()
     empty = [number for number, value in enumerate(values) if value is None]
     missing = (codes < 0) | np.isin(codes, empty)

@@ -187,7 +187,9 @@ def upgrade_bits(
 class Raiser(BulkRows):
     """A relaxation made ready once, for columns that come one after another. The arguments are those of `upgrade`."""
 
-    def __init__(self, relaxation: Relaxation, **options: Unpack[DrawOptions]) -> None:
+    def __init__(
+        self, relaxation: Relaxation, **options: Unpack[DrawOptions]
+    ) -> None:
         super().__init__(**options)
         self._relaxation = relaxation
         self._steps: dict[tuple[Backend, bool], PreparedStep] = {}

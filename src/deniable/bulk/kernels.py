@@ -60,18 +60,17 @@ _PAIRS, _FOURS, _NIBBLE_BYTES, _LOW_BITS = (
 )
 _ABREAST = 64  # rows of sets that are filled side by side
 _ROWS = _WORD_BITS = np.uint64(_ABREAST)
-_SHORT_FORM = 1 << 28  # forms and answers up to this are cut into blocks by multiplying
+# forms and answers up to this are cut into blocks by multiplying
+_SHORT_FORM = 1 << 28
 _FORM_SHIFT = np.uint64(36)
 _SIXTEEN = 16
 # Bytes of a layer of planes: several vectors wide, and sixteen of them fit into the first cache.
 _LAYER_BYTES = 512
 _MIN_LAYERS = 256  # from which on adding up the planes costs less than it saves
-_CHECKED_CODES = (
-    1 << 16
-)  # that are checked and then counted while they are in the cache
-_MAX_SYMBOLS = (
-    1 << 18
-)  # up to which four counts of each, in every thread, are no burden
+# that are checked and then counted while they are in the cache
+_CHECKED_CODES = 1 << 16
+# up to which four counts of each, in every thread, are no burden
+_MAX_SYMBOLS = 1 << 18
 
 
 def _compiled(function: Function) -> Function:
@@ -171,7 +170,9 @@ def forms(words: WordArray, answers: Codes, out: Codes, channel: HashForms) -> N
 
 
 @_compiled
-def _parities(words: WordArray, answers: Codes, out: Codes, channel: HashForms) -> None:
+def _parities(
+    words: WordArray, answers: Codes, out: Codes, channel: HashForms
+) -> None:
     """Draw with two values: hash number n is the form n + 1, and its value the parity of the ones in common."""
     per_hash, other, inverse = channel.per_hash, channel.other, channel.inverse_hash
     for i in range(words.size):
@@ -190,7 +191,12 @@ def _short_forms(
 
     Why it is exact: that is at most 1 − 2^-36·side above 2^36 / side, and 2^28 · 255 < 2^36.
     """
-    values, side, dots, sums = channel.values, channel.side, channel.dots, channel.sums
+    values, side, dots, sums = (
+        channel.values,
+        channel.side,
+        channel.dots,
+        channel.sums,
+    )
     cut, fold, blocks = _above(side), _above(values), channel.blocks
     for i in range(words.size):
         number, form, shift = _choose_hash(words[i], channel)
@@ -199,7 +205,9 @@ def _short_forms(
             more, left = (form * cut) >> _FORM_SHIFT, (answer * cut) >> _FORM_SHIFT
             dot = np.uint64(dots[(form - more * side) * side + answer - left * side])
             value = (
-                np.uint64(sums[value * values + dot]) if sums.size > 0 else value + dot
+                np.uint64(sums[value * values + dot])
+                if sums.size > 0
+                else value + dot
             )
             form, answer = more, left
         value -= ((value * fold) >> _FORM_SHIFT) * values
@@ -217,7 +225,12 @@ def _long_forms(
     words: WordArray, answers: Codes, out: Codes, channel: HashForms
 ) -> None:
     """Draw with forms of any length, dividing."""
-    values, side, dots, sums = channel.values, channel.side, channel.dots, channel.sums
+    values, side, dots, sums = (
+        channel.values,
+        channel.side,
+        channel.dots,
+        channel.sums,
+    )
     for i in range(words.size):
         number, form, shift = _choose_hash(words[i], channel)
         answer, value = np.uint64(answers[i]), _ZERO
@@ -225,7 +238,9 @@ def _long_forms(
             a, x = form % side, answer % side
             dot = np.uint64(dots[a * side + x]) if dots.size > 0 else a * x % values
             value = (
-                np.uint64(sums[value * values + dot]) if sums.size > 0 else value + dot
+                np.uint64(sums[value * values + dot])
+                if sums.size > 0
+                else value + dot
             )
             form, answer = form // side, answer // side
         out[i] = _join_value(number, value % values, shift, values)
@@ -301,7 +316,12 @@ def _coin_machine(true_bits: Any, old_bits: Any, digit_value: Any) -> Any:
         coins: Coins,
         terms: WordArray,
     ) -> tuple[Any, Any, bool]:
-        behind, bounds, ties, last = coins.behind, coins.bounds, coins.ties, coins.last
+        behind, bounds, ties, last = (
+            coins.behind,
+            coins.bounds,
+            coins.ties,
+            coins.last,
+        )
         have, blocks = np.uint64(words.size), np.uint64(out.shape[1])
         start = _ZERO
         for row in range(np.uint64(trues.shape[0])):
@@ -517,7 +537,9 @@ def _fill(
             drawn[step] = _divided(
                 word, divisors[step], reciprocals[step], shifts[step]
             )
-        _sample(drawn, steps, np.uint64(others[row]), np.uint64(size) - _ONE, out[row])
+        _sample(
+            drawn, steps, np.uint64(others[row]), np.uint64(size) - _ONE, out[row]
+        )
         _make_room(out[row], np.uint64(answers[row]), np.uint64(inside[row]))
     return bool(thrown == _ZERO)
 
@@ -555,7 +577,12 @@ def _make_room(members: WordArray, answer: Word, is_inside: Word) -> None:
 
 @_compiled
 def nest(
-    block: WordArray, olds: Rows, answers: Whole, kinds: Whole, out: Rows, plans: Plans
+    block: WordArray,
+    olds: Rows,
+    answers: Whole,
+    kinds: Whole,
+    out: Rows,
+    plans: Plans,
 ) -> bool:
     """Draw a set from each row; the answer is −1 where there is none. Return False where a word does not decide."""
     size, _, bounds, within, beyond, free, inside = plans
@@ -677,13 +704,16 @@ def count(coding: Coding, array: NDArray[Any]) -> Whole:
     if coding.ndim == 2:
         rows = np.ascontiguousarray(array)
         _refuse_impossible(coding, rows)
-        return coding.count(rows) if channel.own_cells else _count_packed(coding, rows)
+        return (
+            coding.count(rows) if channel.own_cells else _count_packed(coding, rows)
+        )
     if channel.cells > _MAX_SYMBOLS or not channel.own_cells:
         return coding.count(array)
     counts = np.zeros((4, channel.cells), np.int64)
     for start in range(0, array.size, _CHECKED_CODES):
         codes = np.ascontiguousarray(
-            array[start : start + _CHECKED_CODES], dtype=array.dtype.newbyteorder("=")
+            array[start : start + _CHECKED_CODES],
+            dtype=array.dtype.newbyteorder("="),
         )
         # Negative numbers are the largest unsigned ones.
         codes = codes.view(codes.dtype.str.replace("i", "u"))
@@ -811,7 +841,9 @@ def _add_sixteen(layers: WordArray, planes: WordArray, sixteens: WordArray) -> N
         for half in range(2):
             for first in range(8 * half, 8 * half + 8, 4):
                 one, two_a = _carry(one, layers[first, at], layers[first + 1, at])
-                one, two_b = _carry(one, layers[first + 2, at], layers[first + 3, at])
+                one, two_b = _carry(
+                    one, layers[first + 2, at], layers[first + 3, at]
+                )
                 four_a = four_b
                 two, four_b = _carry(two, two_a, two_b)
             eight_a = eight_b
@@ -888,12 +920,26 @@ def _flush(pending: WordArray, sums: WordArray, table: Whole, line: Word) -> Non
 
 
 def ask(
-    words: WordArray, edges: Edges, first: int, scale: int, item: Whole, answers: Rows
+    words: WordArray,
+    edges: Edges,
+    first: int,
+    scale: int,
+    item: Whole,
+    answers: Rows,
 ) -> None:
     """Draw an item for each of some people and round the weight of their edge to it."""
     starts = edges.start[first : first + len(item) + 1]
     last = edges.items - 1
-    _ask(words, starts, edges.item, edges.weight, np.uint64(scale), last, item, answers)
+    _ask(
+        words,
+        starts,
+        edges.item,
+        edges.weight,
+        np.uint64(scale),
+        last,
+        item,
+        answers,
+    )
 
 
 @_compiled

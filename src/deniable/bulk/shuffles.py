@@ -28,7 +28,9 @@ class Shuffler:
         fast: True to demand compiled kernels, False to do without. The order, unlike responses, depends on it.
     """
 
-    def __init__(self, source: Source | None = None, fast: bool | None = None) -> None:
+    def __init__(
+        self, source: Source | None = None, fast: bool | None = None
+    ) -> None:
         self._source = source
         self._words = Words(source)
         self._fast = fast

@@ -67,7 +67,9 @@ class PreparedStep:
     def __init__(self, step: Step, *, down: bool) -> None:
         self.step = step
         self.down = down
-        self.was, self.becomes = (step.new, step.old) if down else (step.old, step.new)
+        self.was, self.becomes = (
+            (step.new, step.old) if down else (step.old, step.new)
+        )
 
     def into(self, olds: Codes, answers: Codes, words: Words, out: Codes) -> None:
         """Draw a response from each of `olds`, with the next words of the source."""
@@ -102,7 +104,9 @@ class EvenStep(PreparedStep, ABC):
             self.draw(olds, answers, Replay(block, words.source), out)
 
     @abstractmethod
-    def place(self, olds: Codes, answers: Codes, block: WordArray, out: Codes) -> bool:
+    def place(
+        self, olds: Codes, answers: Codes, block: WordArray, out: Codes
+    ) -> bool:
         """Write the responses that the words decide; return False, with the words untouched, where they do not."""
 
 
@@ -122,7 +126,9 @@ class TableStep(EvenStep):
         self.thresholds = Thresholds([_two_words(column) for column in columns], 2)
         self.backend = backend
 
-    def place(self, olds: Codes, answers: Codes, block: WordArray, out: Codes) -> bool:
+    def place(
+        self, olds: Codes, answers: Codes, block: WordArray, out: Codes
+    ) -> bool:
         heads = np.ascontiguousarray(block[:, 0])
         columns = olds.astype(np.intp)
         if not self.down:
@@ -171,7 +177,9 @@ class KeepStep(EvenStep):
         last, division = np.uint64(fresh.size - 1), Division.by(fresh.divisor)
         return DiagonalPair(last, self.yes, self.no, division)
 
-    def place(self, olds: Codes, answers: Codes, block: WordArray, out: Codes) -> bool:
+    def place(
+        self, olds: Codes, answers: Codes, block: WordArray, out: Codes
+    ) -> bool:
         """Decide who keeps, draw for everybody, and put back what is kept."""
         if self.pair is not None:
             return self.backend.raise_codes(block, olds, answers, out, self.pair)
@@ -200,7 +208,9 @@ def _retentions(step: KeepOrFresh, fresh: EvenDraw) -> list[Fraction | None]:
         pair, key=lambda x: not fresh.supported(row, np.array([x], np.uint64))[0]
     )
     return [
-        step.retention(response, x) if step.old.probability(response, given=x) else None
+        step.retention(response, x)
+        if step.old.probability(response, given=x)
+        else None
         for x in answers
     ]
 
@@ -211,7 +221,9 @@ class BitStep(PreparedStep):
     def __init__(self, step: BitByBit, backend: Backend, *, down: bool) -> None:
         super().__init__(step, down=down)
         degraded = (step.each.stray,) * 2, (step.each.hit,) * 2
-        self.tosser = _tosser(step.new.size, degraded if down else step.raised, backend)
+        self.tosser = _tosser(
+            step.new.size, degraded if down else step.raised, backend
+        )
         self.width = self.tosser.coins.blocks
 
     def into(self, olds: Codes, answers: Codes, words: Words, out: Codes) -> None:
@@ -277,7 +289,9 @@ class NestedStep(EvenStep):
         self.width = max(self.slots.width, step.new.size // CATEGORIES_A_WORD)
         self.backend = backend
 
-    def place(self, olds: Codes, answers: Codes, block: WordArray, out: Codes) -> bool:
+    def place(
+        self, olds: Codes, answers: Codes, block: WordArray, out: Codes
+    ) -> bool:
         members = answers.astype(np.int64)
         if self.down:
             members[:] = -1
@@ -323,7 +337,9 @@ class RecodedStep(EvenStep):
         self.width, self.nested = nested.width, nested
         self.size = step.new.answers
 
-    def place(self, olds: Codes, answers: Codes, block: WordArray, out: Codes) -> bool:
+    def place(
+        self, olds: Codes, answers: Codes, block: WordArray, out: Codes
+    ) -> bool:
         """Write codes as sets, draw, and read sets as codes."""
         rows = _as_sets(olds, self.size) if self.was.coding.ndim == 1 else olds
         if self.becomes.coding.ndim > 1:
@@ -353,7 +369,9 @@ class FactorSteps(EvenStep):
         super().__init__(step, slots, down=down)
         self.steps = steps
 
-    def place(self, olds: Codes, answers: Codes, block: WordArray, out: Codes) -> bool:
+    def place(
+        self, olds: Codes, answers: Codes, block: WordArray, out: Codes
+    ) -> bool:
         """Place each factor's responses, then join them in mixed radix."""
         steps = self.steps
         old_digits = split_codes(olds, [step.was.responses for step in steps])
@@ -382,10 +400,16 @@ def prepare_step(step: Step, backend: Backend, *, down: bool) -> PreparedStep:
     return prepared or PreparedStep(step, down=down)
 
 
-def _tabulated(step: Tabulated, backend: Backend, *, down: bool) -> PreparedStep | None:
+def _tabulated(
+    step: Tabulated, backend: Backend, *, down: bool
+) -> PreparedStep | None:
     answers = 1 if down else step.new.answers
     cells = step.channel.responses * step.channel.answers * answers
-    if cells > MAX_THRESHOLDS or step.old.coding.ndim > 1 or step.new.coding.ndim > 1:
+    if (
+        cells > MAX_THRESHOLDS
+        or step.old.coding.ndim > 1
+        or step.new.coding.ndim > 1
+    ):
         return None
     return TableStep(step, backend, down=down)
 

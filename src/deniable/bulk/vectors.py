@@ -165,7 +165,8 @@ def toss(
 def _undecided(words: WordArray, blocks: int) -> WordArray:
     """Return for each word, taken as the first coins of a block, which of its bits eight coins leave open."""
     ones, step = words, blocks
-    for _ in range(DIGITS.bit_length() - 1):  # coins 1 and 2, then 1 to 4, then 1 to 8
+    # coins 1 and 2, then 1 to 4, then 1 to 8
+    for _ in range(DIGITS.bit_length() - 1):
         if len(ones) <= step:
             return ones[:0]
         ones, step = ones[:-step] | ones[step:], 2 * step
@@ -311,7 +312,10 @@ def _make_room(
 ) -> tuple[WordArray, WordArray]:
     """Move others from the answer's number on up by one, and put the answer in or not."""
     position = answers.astype(np.uint64) & _LOW
-    below, answer_bit = (_ONE << position) - _ONE, inside.astype(np.uint64) << position
+    below, answer_bit = (
+        (_ONE << position) - _ONE,
+        inside.astype(np.uint64) << position,
+    )
 
     def opened(members: WordArray) -> WordArray:
         lower = members & below
@@ -354,7 +358,12 @@ def _put(
 
 
 def nest(
-    block: WordArray, olds: Rows, answers: Whole, kinds: Whole, out: Rows, plans: Plans
+    block: WordArray,
+    olds: Rows,
+    answers: Whole,
+    kinds: Whole,
+    out: Rows,
+    plans: Plans,
 ) -> bool:
     """Draw a set from each row; the answer is −1 where there is none. Return False where a word does not decide."""
     heads = np.ascontiguousarray(block[:, 0])
@@ -458,7 +467,12 @@ def count(coding: Coding, array: NDArray[Any]) -> Whole:
 
 
 def ask(
-    words: WordArray, edges: Edges, first: int, scale: int, item: Whole, answers: Rows
+    words: WordArray,
+    edges: Edges,
+    first: int,
+    scale: int,
+    item: Whole,
+    answers: Rows,
 ) -> None:
     """Draw an item for each of some people and round the weight of their edge to it."""
     np.floor_divide(words[:, 0], np.uint64(scale), out=item, casting="unsafe")
@@ -477,7 +491,9 @@ def ask(
     )
 
 
-def round_weights(words: WordArray, edges: Edges, edge: Whole, answers: Rows) -> None:
+def round_weights(
+    words: WordArray, edges: Edges, edge: Whole, answers: Rows
+) -> None:
     """Round the weights of some edges, −1 for none, with a word for each."""
     if not len(edges.weight):
         answers[:] = 0

@@ -27,9 +27,8 @@ if TYPE_CHECKING:
 def subject_classes() -> dict[str, type[HashedDocument]]:
     """Return the classes of what can be certified, by the schema of its file: every type of design, and a survey."""
     subjects: list[type[HashedDocument]] = [*design_classes(), Survey]
-    return {
-        kind.SCHEMA: kind for kind in reversed(subjects)
-    }  # numbers are read as the categories that they are
+    # numbers are read as the categories that they are
+    return {kind.SCHEMA: kind for kind in reversed(subjects)}
 
 
 @dataclass(frozen=True, eq=False)
@@ -192,8 +191,12 @@ def _prior_in(claims: object) -> Priors:
         return _prior_in(parts[-1]) if parts else None
     if "alone" in claims or not isinstance(parts, Mapping):
         return _prior_in(parts)
-    priors = {name: _prior_in(claims_of_part) for name, claims_of_part in parts.items()}
-    return {name: prior for name, prior in priors.items() if prior is not None} or None
+    priors = {
+        name: _prior_in(claims_of_part) for name, claims_of_part in parts.items()
+    }
+    return {
+        name: prior for name, prior in priors.items() if prior is not None
+    } or None
 
 
 def claims_of(subject: object, prior: Priors = None) -> Claims:

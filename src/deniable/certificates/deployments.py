@@ -66,7 +66,9 @@ def _fields(certificate: Certificate) -> dict[str, Any]:
 
 def _basic(certificate: Certificate) -> dict[str, Any]:
     subject = certificate.subject
-    title = subject.texts[subject.language].title if isinstance(subject, Survey) else ""
+    title = (
+        subject.texts[subject.language].title if isinstance(subject, Survey) else ""
+    )
     return {
         "name": title,
         "data_curators": [{"data_curator_name": "", "data_curator_type": ""}],
@@ -94,7 +96,9 @@ def _loss(certificate: Certificate) -> dict[str, Any]:
     claims, point = certificate.claims, certificate.claims["delta"]["curve"][-1]
     if read_ratio(claims["parity"]) != math.inf:
         parameters = {"epsilon": float(claims["epsilon"])}
-        details = f"e^ε is exactly {claims['parity']}; ε is its logarithm, rounded up."
+        details = (
+            f"e^ε is exactly {claims['parity']}; ε is its logarithm, rounded up."
+        )
     else:
         parameters = {
             "epsilon": exact.log_above(read_ratio(point["gamma"])),
@@ -151,7 +155,9 @@ def _implementation(certificate: Certificate) -> dict[str, Any]:
             f"{certificate.subject!r}, by deniable {__version__}. Where a program draws, integers from the operating "
             "system's source are compared with integer weights, and no floating-point number decides a draw."
         ),
-        "composition": composition.get(rule or "", "One response for each respondent."),
+        "composition": composition.get(
+            rule or "", "One response for each respondent."
+        ),
         "post_processing": "",
         "justification": "",
         "utility": "",

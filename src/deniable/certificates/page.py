@@ -56,7 +56,9 @@ def sections(
     if isinstance(subject, Survey):
         design = None
         parts = [
-            ClaimedPart(question.name, question.about, claims["parts"][question.name])
+            ClaimedPart(
+                question.name, question.about, claims["parts"][question.name]
+            )
             for question in subject.questions
         ]
     else:
@@ -254,7 +256,9 @@ def page_of(certificate: Certificate) -> str:
 
 
 def _section(section: Section) -> str:
-    sentences = "".join(f"<p>{escape(line)}</p>" for line in section_sentences(section))
+    sentences = "".join(
+        f"<p>{escape(line)}</p>" for line in section_sentences(section)
+    )
     inner = ' class="inner"' if section.depth else ""
     big = (
         ""
@@ -307,7 +311,10 @@ def _channel_picture(section: Section) -> str:
 def _curve_picture(claims: Claims) -> str:
     """Draw δ against ε."""
     points = [
-        (exact.log_above(read_ratio(point["gamma"])), float(Fraction(point["delta"])))
+        (
+            exact.log_above(read_ratio(point["gamma"])),
+            float(Fraction(point["delta"])),
+        )
         for point in claims["delta"]["curve"]
     ]
     far, high = points[-1][0] or 1.0, max(delta for _, delta in points) or 1.0
@@ -320,7 +327,9 @@ def _curve_picture(claims: Claims) -> str:
     dots = "".join(
         f'<circle class="dot" cx="{x:.1f}" cy="{y:.1f}" r="3"/>' for x, y in places
     )
-    sign = "δ at each ε" if claims["delta"]["exact"] else "δ is at most this at each ε"
+    sign = (
+        "δ at each ε" if claims["delta"]["exact"] else "δ is at most this at each ε"
+    )
     return (
         f'<figure><svg viewBox="0 0 340 210" width="340" role="img" aria-label="{sign}">'
         f'<line class="axis" x1="{left}" y1="{top + height}" x2="{left + width}" y2="{top + height}"/>'

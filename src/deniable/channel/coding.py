@@ -49,17 +49,14 @@ SPREAD: NDArray[np.uint64] = (
 )
 """For each byte its eight bits, each in a byte of its own: adding such words counts eight categories at a time."""
 
-_SPREAD_ROWS = (
-    1 << 14
-)  # packed rows that are spread out at a time: 128 KB for every eight categories
-_WIDENED_CODES = (
-    1 << 16
-)  # codes that are widened at a time: half a megabyte, which stays in the cache
+# packed rows that are spread out at a time: 128 KB for every eight categories
+_SPREAD_ROWS = 1 << 14
+# codes that are widened at a time: half a megabyte, which stays in the cache
+_WIDENED_CODES = 1 << 16
 _PAIRED_BYTES = 1 << 17  # from so many bytes on it pays to count them two at a time
 _EXAMPLE_CATEGORIES = 20  # categories up to which a message shows an example
-_LISTED_LABELS = (
-    1 << 12
-)  # symbols up to which all labels are written, whether or not they occur
+# symbols up to which all labels are written, whether or not they occur
+_LISTED_LABELS = 1 << 12
 
 
 @dataclass(frozen=True)
@@ -107,7 +104,10 @@ class Coding:
         """Return the index of the first row that the channel never sends, if there is one."""
         if (
             len(array)
-            and not 0 <= int(array.min()) <= int(array.max()) < self.channel.responses
+            and not 0
+            <= int(array.min())
+            <= int(array.max())
+            < self.channel.responses
         ):
             return int(((array < 0) | (array >= self.channel.responses)).argmax())
         if type(self.channel).possible is Channel.possible:
@@ -191,7 +191,9 @@ class Coding:
     def to_bytes(self, array: NDArray[Any]) -> Rows:
         """Return responses as rows of `width` bytes."""
         return np.ascontiguousarray(
-            array.astype("<u8").view(np.uint8).reshape(len(array), 8)[:, : self.width]
+            array.astype("<u8")
+            .view(np.uint8)
+            .reshape(len(array), 8)[:, : self.width]
         )
 
     def from_bytes(self, rows: Rows) -> NDArray[Any]:
@@ -264,7 +266,9 @@ class PackedRows(Coding):
         return np.empty((rows, self.width), np.uint8)
 
     def pack(self, numbers: Sequence[int]) -> Rows:
-        content = b"".join(number.to_bytes(self.width, "little") for number in numbers)
+        content = b"".join(
+            number.to_bytes(self.width, "little") for number in numbers
+        )
         return np.frombuffer(content, np.uint8).reshape(len(numbers), self.width)
 
     def unpack(self, array: NDArray[Any]) -> list[int]:
@@ -282,7 +286,11 @@ class PackedRows(Coding):
             array([[6]], dtype=uint8)
         """
         array = np.asarray(values)
-        if array.ndim == 2 and array.shape[1] == self.width and array.dtype == np.uint8:
+        if (
+            array.ndim == 2
+            and array.shape[1] == self.width
+            and array.dtype == np.uint8
+        ):
             return array
         if (
             array.ndim != 2
@@ -347,7 +355,9 @@ class PackedRows(Coding):
             return super().add_up(counts, respondents)
         if not self.channel.by_size:
             within = (
-                sizes[0] * respondents <= int(counts.sum()) <= sizes[-1] * respondents
+                sizes[0] * respondents
+                <= int(counts.sum())
+                <= sizes[-1] * respondents
             )
             return within and int(counts.max()) <= respondents
         table = counts.reshape(-1, self.channel.size + 1)
@@ -385,11 +395,15 @@ class PackedRows(Coding):
                 f"the codes are of type {column.type}; expected fixed_size_binary[{self.width}]."
             )
         array: Any = (
-            column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+            column.combine_chunks()
+            if isinstance(column, pa.ChunkedArray)
+            else column
         )
         start = array.offset * self.width
         content = np.frombuffer(array.buffers()[1], np.uint8)
-        return content[start : start + len(array) * self.width].reshape(-1, self.width)
+        return content[start : start + len(array) * self.width].reshape(
+            -1, self.width
+        )
 
     def labels(
         self,
@@ -401,10 +415,12 @@ class PackedRows(Coding):
 
         size = self.channel.size
         text = np.full((len(array), size + 1), ord("b"), np.uint8)
-        text[:, 1:] = np.unpackbits(array, axis=1, bitorder="little")[:, :size] + ord(
-            "0"
+        text[:, 1:] = np.unpackbits(array, axis=1, bitorder="little")[
+            :, :size
+        ] + ord("0")
+        written = (
+            _to_binary_column(text, size + 1).cast(pa.binary()).cast(pa.string())
         )
-        written = _to_binary_column(text, size + 1).cast(pa.binary()).cast(pa.string())
         return (
             written if present is None else _mask_column(written, present)
         ).dictionary_encode()
@@ -421,7 +437,9 @@ class PackedRows(Coding):
         text = f"the letter b and {size:,} digits 0 or 1"
         if len(sizes) <= size:
             size_text = (
-                f"{sizes[0]:,}" if len(sizes) == 1 else f"{sizes[0]:,} to {sizes[-1]:,}"
+                f"{sizes[0]:,}"
+                if len(sizes) == 1
+                else f"{sizes[0]:,} to {sizes[-1]:,}"
             )
             text += f", of which {size_text} are 1"
         if size > _EXAMPLE_CATEGORIES:
@@ -480,9 +498,8 @@ def _count_codes(counts: Counts, codes: NDArray[Any]) -> None:
         OverflowError: a code is out of range.
     """
     size = len(counts)
-    step = max(
-        _WIDENED_CODES, 4 * size
-    )  # so that adding up the parts costs less than counting them
+    # so that adding up the parts costs less than counting them
+    step = max(_WIDENED_CODES, 4 * size)
     small = codes.dtype.kind == "u" and codes.dtype.itemsize <= 2
     for start in range(0, len(codes), step):
         chunk = codes[start : start + step].astype(np.intp, copy=False)

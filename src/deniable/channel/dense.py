@@ -62,7 +62,9 @@ class Dense(Channel):
     def from_rows(cls, rows: Sequence[Sequence[Fraction]]) -> Dense:
         """Build from a table of probabilities, P[response][answer]."""
         total = (
-            math.lcm(*(cell.denominator for row in rows for cell in row)) if rows else 1
+            math.lcm(*(cell.denominator for row in rows for cell in row))
+            if rows
+            else 1
         )
         return cls(
             tuple(tuple(int(cell * total) for cell in row) for row in rows), total
@@ -116,7 +118,9 @@ class Dense(Channel):
         up, down = gamma.numerator, gamma.denominator
         columns = tuple(zip(*self.weights, strict=True))
         excess = max(
-            sum(max(0, down * a - up * b) for a, b in zip(first, second, strict=True))
+            sum(
+                max(0, down * a - up * b) for a, b in zip(first, second, strict=True)
+            )
             for first, second in permutations(columns, 2)
         )
         return Fraction(excess, down * self.total)
@@ -165,7 +169,9 @@ class Dense(Channel):
     @classmethod
     def from_body(cls, body: Mapping[str, Any]) -> Dense:
         weights = tuple(
-            tuple(documents.integer_field({"weight": cell}, "weight") for cell in row)
+            tuple(
+                documents.integer_field({"weight": cell}, "weight") for cell in row
+            )
             for row in documents.entries(body, "weights", "row", list)
         )
         return cls(weights, documents.integer_field(body, "total"))

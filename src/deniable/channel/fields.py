@@ -79,7 +79,9 @@ class Field:
         while a:
             product = self.plus(product, self._scale_digits(b, a % p))
             a, b = a // p, b * p
-            b = self.plus(b, self._scale_digits(self.polynomial, p - b // self.values))
+            b = self.plus(
+                b, self._scale_digits(self.polynomial, p - b // self.values)
+            )
         return product
 
     def _scale_digits(self, element: int, digit: int) -> int:
@@ -98,7 +100,9 @@ def field(values: int) -> Field:
         InvalidDesign: no prime, and no power of one up to 256.
     """
     if not is_field(values):
-        raise InvalidDesign(f"values is {quoted(values)}; expected {Field.EXPECTED}.")
+        raise InvalidDesign(
+            f"values is {quoted(values)}; expected {Field.EXPECTED}."
+        )
     return Field(values, *POWERS.get(values, (values, 0)))
 
 

@@ -62,7 +62,9 @@ class Product(Channel):
             self.split_answer(given),
             strict=True,
         )
-        return exact.product(factor.probability(i, given=j) for factor, i, j in factors)
+        return exact.product(
+            factor.probability(i, given=j) for factor, i, j in factors
+        )
 
     def extremes(
         self, response: int, *, besides: int | None = None

@@ -86,20 +86,24 @@ class Sets(TwoLevel):
         if not self.possible(response):
             return Fraction(0), Fraction(0)
         inside = self.level(ones, inside=True) if ones else Fraction(0)
-        return inside, self.level(ones, inside=False) if ones < self.size else Fraction(
-            0
-        )
+        return inside, self.level(
+            ones, inside=False
+        ) if ones < self.size else Fraction(0)
 
     def probability(self, response: int, *, given: int) -> Fraction:
         if not self.possible(response):
             return Fraction(0)
-        return self.level(response.bit_count(), inside=self.supports(response, given))
+        return self.level(
+            response.bit_count(), inside=self.supports(response, given)
+        )
 
     def level(self, ones: int, *, inside: bool) -> Fraction:
         """Return the probability of one single set of a size that can be sent, given an answer inside or outside."""
         p_included = self.inclusion(ones)
         if inside:
-            return self.weight(ones) * p_included / math.comb(self.size - 1, ones - 1)
+            return (
+                self.weight(ones) * p_included / math.comb(self.size - 1, ones - 1)
+            )
         return self.weight(ones) * (1 - p_included) / math.comb(self.size - 1, ones)
 
     def odds(self, ones: int) -> Ratio:
@@ -140,7 +144,9 @@ class Sets(TwoLevel):
         if self.own_cells:
             return EachSet(self.size)
         return (
-            OverSizes(self.size, len(self.sizes)) if self.by_size else Each(self.size)
+            OverSizes(self.size, len(self.sizes))
+            if self.by_size
+            else Each(self.size)
         )
 
     def float_levels(self) -> tuple[Vector | float, Vector | float]:
@@ -441,7 +447,9 @@ class Bits(Sets):
     @property
     def sizes(self) -> Sequence[int]:
         """The sizes of the sets that can be sent: all of them, unless a weight is 0 or the total."""
-        fewest = (self.size - 1) * (self.stray == self.total) + (self.hit == self.total)
+        fewest = (self.size - 1) * (self.stray == self.total) + (
+            self.hit == self.total
+        )
         max_ones = (self.size - 1) * (self.stray > 0) + (self.hit > 0)
         return range(fewest, max_ones + 1)
 
@@ -463,9 +471,8 @@ class Bits(Sets):
             >>> Bits(2, 3, 1, 4).digits(3), Bits(2, 3, 1, 4).digits(4)
             ((192, 0), (255, 4))
         """
-        head = min(
-            (weight << DIGITS) // self.total, (1 << DIGITS) - 1
-        )  # 1 is 0.1111… here, not 1.0000…
+        # 1 is 0.1111… here, not 1.0000…
+        head = min((weight << DIGITS) // self.total, (1 << DIGITS) - 1)
         return head, (weight << DIGITS) - head * self.total
 
     def weight(self, ones: int) -> Fraction:
@@ -487,7 +494,9 @@ class Bits(Sets):
         # Of all sets of one size, ones of size hold a given category: the odds say how much more often they are sent.
         inside, outside = self._own_odds()
         n_ones = ones * inside + (self.size - ones) * outside
-        return Fraction(ones * inside, n_ones) if n_ones else Fraction(ones, self.size)
+        return (
+            Fraction(ones * inside, n_ones) if n_ones else Fraction(ones, self.size)
+        )
 
     def level(self, ones: int, *, inside: bool) -> Fraction:
         answer_weight = self.hit if inside else self.total - self.hit
@@ -532,7 +541,9 @@ class Bits(Sets):
         if self.hit > self.stray:
             return Witness(1, 0, 1)
         return Witness(
-            (1 << self.size) - 2 if self.hit < self.stray else (1 << self.sizes[0]) - 1,
+            (1 << self.size) - 2
+            if self.hit < self.stray
+            else (1 << self.sizes[0]) - 1,
             0,
             1,
         )
@@ -547,7 +558,11 @@ class Bits(Sets):
         )
 
     def draw(self, given: int, source: Source = SYSTEM) -> int:
-        words, every, answer_bit = -(-self.size // 64), (1 << self.size) - 1, 1 << given
+        words, every, answer_bit = (
+            -(-self.size // 64),
+            (1 << self.size) - 1,
+            1 << given,
+        )
         (hit, hit_rest), (stray, stray_rest) = (
             self.digits(self.hit),
             self.digits(self.stray),
@@ -654,7 +669,8 @@ class Mixture(Sets):
     def steps(self) -> int:
         """Number of draws that fill a set: the maximum over the components."""
         return max(
-            min(component.ones, self.size - component.ones) for component in self.parts
+            min(component.ones, self.size - component.ones)
+            for component in self.parts
         )
 
     @cached_property

@@ -182,7 +182,9 @@ class HadamardRows(Support):
 
     def gather(self, cells: Vector) -> Vector:
         spectrum = walsh(np.concatenate([[0.0], cells]))
-        return np.asarray((cells.sum() + spectrum[1 : self.size + 1]) / 2, np.float64)
+        return np.asarray(
+            (cells.sum() + spectrum[1 : self.size + 1]) / 2, np.float64
+        )
 
     def scatter(self, answers: Vector) -> Vector:
         padded = np.zeros(self.order)
@@ -217,7 +219,9 @@ class Forms(Support):
     def gather(self, cells: Vector) -> Vector:
         if self.digits == 1:
             return np.asarray(cells[: self.size], np.float64)
-        transform = _fourier(cells.reshape(self.hashes, self.values), self._over.prime)
+        transform = _fourier(
+            cells.reshape(self.hashes, self.values), self._over.prime
+        )
         forms = np.empty(self.values**self.digits, transform.dtype)
         forms[0] = cells.sum()
         for t, rows, duals in self._multiples():
@@ -238,7 +242,8 @@ class Forms(Support):
         for t, rows, duals in self._multiples():
             transform[rows, t] = forms[duals]
         return np.asarray(
-            _fourier(transform, self._over.prime, back=True).reshape(-1) / self.values,
+            _fourier(transform, self._over.prime, back=True).reshape(-1)
+            / self.values,
             np.float64,
         )
 
@@ -255,12 +260,15 @@ class Forms(Support):
                 if over.prime == q
                 else [over.times(t, element) for element in range(q)]
             ]
-            lower = np.zeros(
-                1, np.int64
-            )  # the duals of the t-folds of all vectors of the lower digits
+            # the duals of the t-folds of all vectors of the lower digits
+            lower = np.zeros(1, np.int64)
             start, power = 0, 1
             for digit in range(self.digits):
-                yield int(dual[t]), slice(start, start + power), dual[t] * power + lower
+                yield (
+                    int(dual[t]),
+                    slice(start, start + power),
+                    dual[t] * power + lower,
+                )
                 if digit + 1 < self.digits:
                     lower = np.add.outer(scaled * power, lower).reshape(-1)
                     start, power = start + power, power * q
@@ -281,7 +289,9 @@ class Forms(Support):
         )
 
 
-def _fourier(values: NDArray[Any], prime: int, *, back: bool = False) -> NDArray[Any]:
+def _fourier(
+    values: NDArray[Any], prime: int, *, back: bool = False
+) -> NDArray[Any]:
     """Return the transform of each row Σ_j ω^(∓⟨i, j⟩)·v_j, with numbers as vectors of digits modulo a prime.
 
     Back, with a plus, gives real numbers, those that the transforms here have; for a prime of 2 all are real.
@@ -321,7 +331,9 @@ def walsh(values: Vector, order: int | None = None) -> Vector:
 
 def dense_floats(table: Dense) -> Matrix:
     """Return the probabilities of a table as floats, each rounded once."""
-    return np.array([[weight / table.total for weight in row] for row in table.weights])
+    return np.array(
+        [[weight / table.total for weight in row] for row in table.weights]
+    )
 
 
 def kronecker(factors: Sequence[Matrix]) -> Matrix:
@@ -337,7 +349,9 @@ def round_to_floats(numbers: Iterable[Fraction]) -> Vector:
     return np.array([float(number) for number in numbers])
 
 
-def level_arrays(levels: Sequence[tuple[Fraction, Fraction]]) -> tuple[Vector, Vector]:
+def level_arrays(
+    levels: Sequence[tuple[Fraction, Fraction]],
+) -> tuple[Vector, Vector]:
     """Return the second level of each response, and the difference to the first."""
     return round_to_floats(low for _, low in levels), round_to_floats(
         high - low for high, low in levels
@@ -361,7 +375,9 @@ def two_level_floats(
     return np.asarray((low + step * support.table()).T, np.float64)
 
 
-def bit_count_law(size: int, hit: float, stray: float, counts: Sequence[int]) -> Vector:
+def bit_count_law(
+    size: int, hit: float, stray: float, counts: Sequence[int]
+) -> Vector:
     """Return the distribution of the number of ones among bits of which one has a different probability."""
     from scipy.stats import binom
 

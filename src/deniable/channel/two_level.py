@@ -110,7 +110,9 @@ class TwoLevel(Channel):
         self, response: int, *, besides: int | None = None
     ) -> tuple[Fraction, Fraction]:
         levels_and_counts = zip(
-            self.levels(response), self._support_counts(response, besides), strict=True
+            self.levels(response),
+            self._support_counts(response, besides),
+            strict=True,
         )
         levels = [level for level, answers in levels_and_counts if answers]
         return max(levels), min(levels)
@@ -452,9 +454,8 @@ class Hashing(TwoWeights):
     @property
     def collisions(self) -> int:
         """Number of hashes under which two different answers collide."""
-        return (
-            self.hashes // self.values
-        )  # q·N' + 1 = N, where N' counts the hashes of one digit less
+        # q·N' + 1 = N, where N' counts the hashes of one digit less
+        return self.hashes // self.values
 
     @property
     def responses(self) -> int:

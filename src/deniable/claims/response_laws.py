@@ -46,7 +46,10 @@ def list_probabilities(channel: Channel) -> Vector:
     """Return the probability of each response given each answer: answers × responses."""
     return np.array(
         [
-            [float(channel.probability(y, given=x)) for y in range(channel.responses)]
+            [
+                float(channel.probability(y, given=x))
+                for y in range(channel.responses)
+            ]
             for x in range(channel.answers)
         ]
     )

@@ -197,7 +197,9 @@ def combine_claims(
         deltas = [
             (
                 gamma,
-                sum(compute_delta(loss_set, gamma) for loss_set in losses if loss_set),
+                sum(
+                    compute_delta(loss_set, gamma) for loss_set in losses if loss_set
+                ),
             )
             for gamma in gamma_grid(parity)
         ]
@@ -205,7 +207,10 @@ def combine_claims(
             {"gamma": ratio_text(gamma), "delta": ratio_text(total / len(losses))}
             for gamma, total in deltas
         ]
-        combined = {**guarantee(parity, None), "delta": {"exact": True, "curve": curve}}
+        combined = {
+            **guarantee(parity, None),
+            "delta": {"exact": True, "curve": curve},
+        }
     else:
         combined = guarantee(parity, None)
     rule = (
@@ -248,7 +253,8 @@ def gamma_grid(parity: exact.Ratio) -> list[Fraction]:
         return [Fraction(1 << step) for step in range(POINTS + 1)]
     # Squares, because ε is a logarithm: even steps of γ would crowd where ε is large.
     return [
-        1 + (Fraction(parity) - 1) * step**2 / POINTS**2 for step in range(POINTS + 1)
+        1 + (Fraction(parity) - 1) * step**2 / POINTS**2
+        for step in range(POINTS + 1)
     ]
 
 

@@ -267,7 +267,9 @@ def group_title(by: Sequence[str], group: Group) -> str:
 
 
 def _valued(by: Sequence[str], group: Group) -> dict[str, Any]:
-    return dict(zip(by, group if isinstance(group, tuple) else (group,), strict=True))
+    return dict(
+        zip(by, group if isinstance(group, tuple) else (group,), strict=True)
+    )
 
 
 def _words(group: Mapping[str, Any]) -> list[str]:
@@ -290,7 +292,9 @@ class SeparateResults:
     rows: tuple[tuple[str, dict[str, Any], Any], ...]
 
     @classmethod
-    def of(cls, tallies: SeparateTallies, fit: Callable[[Any], Any]) -> SeparateResults:
+    def of(
+        cls, tallies: SeparateTallies, fit: Callable[[Any], Any]
+    ) -> SeparateResults:
         """Estimate every column by itself."""
         return cls(tuple(_fitted(tallies, fit)))
 

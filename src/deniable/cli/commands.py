@@ -27,8 +27,14 @@ COMMANDS = {
         "plans",
         "Before anybody is asked: how many people, how wide an interval, how sure, which design.",
     ),
-    "respond": ("respond", "Draw a response for each answer, with secure randomness."),
-    "tally": ("tally", "Count the responses of one file or of several, which add up."),
+    "respond": (
+        "respond",
+        "Draw a response for each answer, with secure randomness.",
+    ),
+    "tally": (
+        "tally",
+        "Count the responses of one file or of several, which add up.",
+    ),
     "tally-query": (
         "tally",
         "Print the SQL query that counts the responses in a table of a database.",
@@ -85,9 +91,8 @@ EPILOG = (
     "4 a file that cannot be read or written; 5 an audit refuted a claim; 130 interrupted. "
     "Results go to stdout (as JSON with --json), messages and progress to stderr."
 )
-_CLICK_ERROR: Any = typer.BadParameter.__mro__[
-    2
-]  # the base of all mistakes in a command's words; Typer does not export it
+# the base of all mistakes in a command's words; Typer does not export it
+_CLICK_ERROR: Any = typer.BadParameter.__mro__[2]
 
 
 class Commands(SuggestingGroup):
@@ -105,9 +110,13 @@ class Commands(SuggestingGroup):
     def format_commands(self, ctx: Context, formatter: HelpFormatter) -> None:  # noqa: ARG002 - the list is always the same
         """List the commands, and import none."""
         with formatter.section("Commands"):
-            formatter.write_dl([(name, line) for name, (_, line) in COMMANDS.items()])
+            formatter.write_dl(
+                [(name, line) for name, (_, line) in COMMANDS.items()]
+            )
 
-    def main(self, *args: Any, standalone_mode: bool = True, **options: Any) -> object:
+    def main(
+        self, *args: Any, standalone_mode: bool = True, **options: Any
+    ) -> object:
         """Run, and tell a mistake in the words of a command as every other error is told."""
         options["standalone_mode"] = False
         run = functools.partial(super().main, *args, **options)

@@ -81,7 +81,11 @@ class CommandList(SuggestingGroup):
         self.list_section(ctx, formatter, "Commands", self.list_commands(ctx))
 
     def list_section(
-        self, ctx: Context, formatter: HelpFormatter, title: str, names: Iterable[str]
+        self,
+        ctx: Context,
+        formatter: HelpFormatter,
+        title: str,
+        names: Iterable[str],
     ) -> None:
         """List some of the commands under a title."""
         commands = [(name, self.get_command(ctx, name)) for name in names]
@@ -226,9 +230,8 @@ def _exit_codes(command: Callable[..., None]) -> Callable[..., None]:
 def _warnings_in_words() -> Iterator[None]:
     """Print a warning as a message, without the line of our source; what a result tells itself is not told twice."""
     with warnings.catch_warnings():
-        warnings.simplefilter(
-            "ignore", ImplausibleResponses
-        )  # stands among the warnings of the result
+        # stands among the warnings of the result
+        warnings.simplefilter("ignore", ImplausibleResponses)
         warnings.showwarning = lambda message, *_, **__: say(f"Warning: {message}")
         yield
 

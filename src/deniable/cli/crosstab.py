@@ -54,7 +54,8 @@ def crosstab(
         )
     questions = words.questions(None)
     (first, vouched), (second, also) = (
-        _responses(questions[column], file, column, sheet) for column in (rows, columns)
+        _responses(questions[column], file, column, sheet)
+        for column in (rows, columns)
     )
     table = cross_table(first, second, rows=rows, columns=columns, method=method)
     if vouched or also:
@@ -91,9 +92,8 @@ def _responses(
         str(file), column, design
     )
     if question is not None:
-        tally_file(
-            design, file, question=question
-        )  # which refuses rows of another design
+        # which refuses rows of another design
+        tally_file(design, file, question=question)
         column, options = (
             f"{question}.{RESPONSE}" if question else RESPONSE,
             {"codes": guess(file.name) in TYPED},

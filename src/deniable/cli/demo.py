@@ -41,7 +41,13 @@ if TYPE_CHECKING:
 
 DATABASE = "collector.db"
 PEOPLE = 10_000
-_LIMITS = ("RATE", "RATE_RESPONSES", "RATE_BYTES", "DEVICE_RESPONSES", "DEVICE_BYTES")
+_LIMITS = (
+    "RATE",
+    "RATE_RESPONSES",
+    "RATE_BYTES",
+    "DEVICE_RESPONSES",
+    "DEVICE_BYTES",
+)
 _GRACE = 30  # seconds that the collector has to stop
 _STEP = 250  # people whose responses travel together
 _FEWER = (
@@ -98,11 +104,12 @@ def demo(
         if not as_json:
             _introduce(survey, people)
         _ask(survey, people, address, tokens["device"])
-        _turn(
-            survey, address, "close", tokens["admin"]
-        )  # what is shown before the end lags a step behind
+        # what is shown before the end lags a step behind
+        _turn(survey, address, "close", tokens["admin"])
         results = [
-            _read(question, people, f"{address}/a/{survey.name}/{question.name}", token)
+            _read(
+                question, people, f"{address}/a/{survey.name}/{question.name}", token
+            )
             for question in survey.questions
         ]
         _write(results, out, force=force)
@@ -147,16 +154,16 @@ def _prepare(survey: Survey, database: Path) -> tuple[Survey, dict[str, str]]:
     from deniable.collector.store import Token, open_store
     from deniable.collector.store.base import SCOPES
 
-    for path in database.parent.glob(
-        f"{database.name}*"
-    ):  # what SQLite keeps beside it, too
+    # what SQLite keeps beside it, too
+    for path in database.parent.glob(f"{database.name}*"):
         path.unlink()
     store = open_store(database)
     try:
         store.create(survey)
         fielded = store.open(survey.name).survey
         return fielded, {
-            scope: store.issue_token(Token(f"demo-{scope}", scope)) for scope in SCOPES
+            scope: store.issue_token(Token(f"demo-{scope}", scope))
+            for scope in SCOPES
         }
     finally:
         store.shut()
@@ -181,7 +188,9 @@ def _collector(
     ]
     # Nobody's settings but ours; and everybody comes from this one address.
     ours = {
-        name: value for name, value in os.environ.items() if not name.startswith(PREFIX)
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(PREFIX)
     }
     ours |= {f"{PREFIX}{name}": "0" for name in _LIMITS}
     before = signal.signal(signal.SIGTERM, _interrupt)
@@ -273,7 +282,9 @@ def _write(shown: list[Shown], folder: Path, *, force: bool) -> None:
         )
 
 
-def _report(survey: Survey, shown: list[Shown], written: list[Path]) -> dict[str, Any]:
+def _report(
+    survey: Survey, shown: list[Shown], written: list[Path]
+) -> dict[str, Any]:
     questions = {
         result.question.name: {
             **json.loads(result.estimate.to_json()),
@@ -292,7 +303,8 @@ def _introduce(survey: Survey, people: int) -> None:
     from rich.panel import Panel
 
     questions = "\n".join(
-        f"  • {question.texts[survey.language].text}" for question in survey.questions
+        f"  • {question.texts[survey.language].text}"
+        for question in survey.questions
     )
     text = (
         f"[bold]{survey.texts[survey.language].title}[/]\n{questions}\n\n"
@@ -341,7 +353,9 @@ def _stay(
     out = messages()
     out.print("\nThe collector goes on until Ctrl-C:", style="bold")
     out.print(
-        f"  take part yourself: {address}/s/{survey.name}", markup=False, soft_wrap=True
+        f"  take part yourself: {address}/s/{survey.name}",
+        markup=False,
+        soft_wrap=True,
     )
     out.print(f"  the results:        {address}/a", markup=False, soft_wrap=True)
     out.print(f"  sign in there with: {token}", markup=False, soft_wrap=True)
@@ -378,7 +392,9 @@ class SimulatedPeople:
                 people = going[start : start + _STEP]
                 yield (
                     len(people),
-                    "\n".join(self._line(person, stage) for person in people).encode(),
+                    "\n".join(
+                        self._line(person, stage) for person in people
+                    ).encode(),
                 )
 
     def _line(self, person: int, stage: int) -> str:
@@ -414,7 +430,9 @@ def gather(survey: Survey, people: int) -> SimulatedPeople:
     """Let people hold answers in the shares of `truth` and draw their responses, with real randomness."""
     keys = [secrets.token_hex(16) for _ in range(people)]
     return SimulatedPeople(
-        survey, keys, [_draw_symbols(question, people) for question in survey.questions]
+        survey,
+        keys,
+        [_draw_symbols(question, people) for question in survey.questions],
     )
 
 

@@ -377,7 +377,11 @@ def optimal(
 
 @app.add
 def optimal_items(
-    questions: list[str], *, epsilon: str, goal: str = "shares", output: CommandOutput
+    questions: list[str],
+    *,
+    epsilon: str,
+    goal: str = "shares",
+    output: CommandOutput,
 ) -> None:
     """Choose how many of several questions each respondent answers, drawn at random, and say why.
 
@@ -466,7 +470,8 @@ def _channel_facts(design: Design) -> dict[str, object]:
     if small:
         answers, responses = range(channel.answers), range(channel.responses)
         facts["rows"] = [
-            [str(channel.probability(i, given=j)) for j in answers] for i in responses
+            [str(channel.probability(i, given=j)) for j in answers]
+            for i in responses
         ]
         ratios = [exact.ratio(*channel.extremes(i)) for i in responses]
         facts["bayes_factors"] = [

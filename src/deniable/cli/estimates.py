@@ -128,7 +128,10 @@ def estimate_options(types: Iterable[str]) -> ShellOptions:
 def estimating(types: Iterable[str]) -> Callable[..., Callable[..., None]]:
     """Return what makes a command that takes the options of the estimators of some types of question."""
     return partial(
-        guarded, library=estimate_options(types), texts=parameter_help(fit), unset=True
+        guarded,
+        library=estimate_options(types),
+        texts=parameter_help(fit),
+        unset=True,
     )
 
 
@@ -236,14 +239,15 @@ def _show_result(result: Any, options: Mapping[str, Any]) -> None:
     if 1 < len(groups) <= _MAX_COMPARED:
         console().print()
         differences = (
-            result.pairwise() if len(groups) <= _MAX_PAIRED else result.against_rest()
+            result.pairwise()
+            if len(groups) <= _MAX_PAIRED
+            else result.against_rest()
         )
         compared = differences.summary(
             level=options["level"], simultaneous=options["simultaneous"]
         )
-        notes = tuple(
-            note for note in compared.notes if note not in summary.notes
-        )  # the others stand above
+        # the others stand above
+        notes = tuple(note for note in compared.notes if note not in summary.notes)
         show(replace(compared, notes=notes, warnings=()))
 
 

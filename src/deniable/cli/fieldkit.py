@@ -102,7 +102,10 @@ def _show(made: tuple[PhysicalDevice | TwoQuestions, ...]) -> None:
             else f"{100 * float(device.distance):.2g} percentage points"
         )
         table.add_row(
-            *(str(facts[name]) for name in ("device", "outcomes", "epsilon", "asked")),
+            *(
+                str(facts[name])
+                for name in ("device", "outcomes", "epsilon", "asked")
+            ),
             far,
         )
     console().print(table)

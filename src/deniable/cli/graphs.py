@@ -118,7 +118,9 @@ def respond(
         raise InvalidRequest(
             "the responses would replace the edges; expected another file."
         )
-    read = read_edge_file(graph, edges, people=people, columns=(person, item, weight))
+    read = read_edge_file(
+        graph, edges, people=people, columns=(person, item, weight)
+    )
     count = respond_edges(graph, read, out, overwrite=force)
     say(f"wrote {out}: {count:,} responses")
     if as_json:
@@ -165,9 +167,8 @@ def estimate(
     """
     graph = _read_design(design)
     result: Any = fit(_read_tally(graph, read_counts(tally)), **options)
-    chosen = (
-        result if hasattr(graph, "scheme") else result.about("mean")
-    )  # of one edge each, everybody has one
+    # of one edge each, everybody has one
+    chosen = result if hasattr(graph, "scheme") else result.about("mean")
 
     def show_items() -> None:
         summary = chosen.summary(level=level, count=top)

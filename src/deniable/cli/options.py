@@ -74,13 +74,8 @@ KINDS: dict[str, Kind] = {
 DESIGNS = "Sequence[Design] | Mapping[str, Design]"
 _ARGUMENTS = ("Design", DESIGNS)  # parameters of the library that are no options
 
-_NUMBERS = {
-    "within",
-    "sd",
-    "bias",
-    "epsilon",
-    "delta",
-}  # parameters that are `float` and no share
+# parameters that are `float` and no share
+_NUMBERS = {"within", "sd", "bias", "epsilon", "delta"}
 
 _FLAGS = {  # of parameters that are called otherwise in the shell
     "as_json": ("--json",),
@@ -151,9 +146,9 @@ _SHARED = parameter_help(_shared)
 
 def command_help(function: Callable[..., object]) -> str:
     """Return a docstring without its sections: the help of a command."""
-    return re.split(r"\n\n(?:Args|Raises|Returns):\n", inspect.getdoc(function) or "")[
-        0
-    ]
+    return re.split(
+        r"\n\n(?:Args|Raises|Returns):\n", inspect.getdoc(function) or ""
+    )[0]
 
 
 def flag_of(name: str) -> str:
@@ -220,7 +215,10 @@ def _flags(parameter: inspect.Parameter) -> tuple[str, ...]:
     if parameter.name in _FLAGS:
         return _FLAGS[parameter.name]
     flag = flag_of(parameter.name)
-    if str(parameter.annotation).startswith("bool") and parameter.default is not False:
+    if (
+        str(parameter.annotation).startswith("bool")
+        and parameter.default is not False
+    ):
         return (f"{flag}/--no-{flag[2:]}",)
     return (flag, *([_SHORT[parameter.name]] if parameter.name in _SHORT else []))
 
@@ -273,7 +271,8 @@ def set_parameters(
     signature = inspect.Signature(list(parameters))
     command.__dict__["__signature__"] = signature
     command.__annotations__ = {
-        name: parameter.annotation for name, parameter in signature.parameters.items()
+        name: parameter.annotation
+        for name, parameter in signature.parameters.items()
     }
 
 

@@ -55,10 +55,14 @@ def _run(function: Plan, *, as_json: bool = False, **options: Any) -> None:
     _show(function(**options), as_json=as_json)
 
 
-def _run_simulation(function: Plan, *, as_json: bool = False, **options: Any) -> None:
+def _run_simulation(
+    function: Plan, *, as_json: bool = False, **options: Any
+) -> None:
     total = options["repetitions"]
     with progress("simulating", unit="studies") as report:
-        planned = function(**options, progress=lambda done: report(done, done / total))
+        planned = function(
+            **options, progress=lambda done: report(done, done / total)
+        )
     _show(planned, as_json=as_json)
 
 
@@ -140,7 +144,9 @@ def _run_two_sized_groups(
 def _read_arm(path: Path) -> Design:
     """Read a design; the word direct stands for a direct question."""
     return (
-        direct() if str(path) == "direct" and not path.exists() else read_design(path)
+        direct()
+        if str(path) == "direct" and not path.exists()
+        else read_design(path)
     )
 
 
@@ -167,10 +173,8 @@ _RUNS: dict[str, Callable[..., None]] = {
     "crossover": _run_crossover,
     "simulate": _run_simulation,
 }
-_OMITTED = (
-    "people",
-    "categories",
-)  # parameters for programs: the grid of a picture, the names of two answers
+# parameters for programs: the grid of a picture, the names of two answers
+_OMITTED = "people", "categories"
 
 
 def _add_command(name: str, function: Plan) -> None:

@@ -99,7 +99,8 @@ def read_labels(text: str) -> list[str] | int:
     if text.strip().isdecimal() and len(text) < MAX_DIGITS:
         return int(text)
     return [
-        label.strip() for label in next(csv.reader([text], skipinitialspace=True), [])
+        label.strip()
+        for label in next(csv.reader([text], skipinitialspace=True), [])
     ]
 
 
@@ -160,7 +161,9 @@ def read_names(text: str) -> list[str]:
     """Read labels as `read_labels` does; a number stands for 0, 1, 2 …"""
     labels = read_labels(text)
     return (
-        [str(number) for number in range(labels)] if isinstance(labels, int) else labels
+        [str(number) for number in range(labels)]
+        if isinstance(labels, int)
+        else labels
     )
 
 

@@ -52,7 +52,9 @@ def open_(path: Path, *, budget: str | None = None, as_json: bool = False) -> No
     """
     with Ledger.create(path, budget=budget) as ledger:
         status = ledger.status()
-    say(f"made {path}; nothing is out, and {_limit(status.budget)} may be spent in all")
+    say(
+        f"made {path}; nothing is out, and {_limit(status.budget)} may be spent in all"
+    )
     if as_json:
         print_json(
             {"path": str(path), "ledger": status.ledger, "budget": status.budget}
@@ -223,7 +225,9 @@ def forget(path: Path, question: str) -> None:
 
 
 @app.add
-def withdraw(path: Path, question: str | None = None, *, as_json: bool = False) -> None:
+def withdraw(
+    path: Path, question: str | None = None, *, as_json: bool = False
+) -> None:
     """Stop all further releases, erase what is not out, and say what cannot be undone.
 
     Args:
@@ -236,7 +240,9 @@ def withdraw(path: Path, question: str | None = None, *, as_json: bool = False) 
             {"question": name, "epsilon": finite(cost), "holders": list(who)}
             for name, cost, who in withdrawal.out
         ]
-        print_json({"questions": list(withdrawal.questions), "cannot_be_undone": out})
+        print_json(
+            {"questions": list(withdrawal.questions), "cannot_be_undone": out}
+        )
     else:
         typer.echo(withdrawal.told)
 
@@ -245,7 +251,9 @@ def _read_answer() -> str:
     """Read the answer from stdin or without an echo: an argument could be seen by others on the machine."""
     if sys.stdin.isatty():
         return str(
-            typer.prompt("Your answer", hide_input=True, prompt_suffix=": ", err=True)
+            typer.prompt(
+                "Your answer", hide_input=True, prompt_suffix=": ", err=True
+            )
         )
     return sys.stdin.readline().rstrip("\r\n")
 
@@ -327,7 +335,9 @@ def _read_about(paths: list[Path]) -> Staged | Ladder:
         return ladder(_read_staged(path) for path in paths)  # type: ignore[misc]  # designs, or refused
     text = paths[0].read_bytes()
     return (
-        Ladder.from_json(text) if _has_schema(text, Ladder) else _read_staged(paths[0])
+        Ladder.from_json(text)
+        if _has_schema(text, Ladder)
+        else _read_staged(paths[0])
     )
 
 

@@ -78,7 +78,12 @@ def respond(
                 "there is no design; expected its file.",
                 "deniable respond --help shows how.",
             )
-        if force or (labels and as_json) or any(options.values()) or codes is not None:
+        if (
+            force
+            or (labels and as_json)
+            or any(options.values())
+            or codes is not None
+        ):
             raise InvalidRequest(
                 "from stdin each response is printed as it is drawn; expected no options but --labels or --json.",
                 "For files name --answers, --column and --out.",

@@ -123,7 +123,9 @@ def new(
             tell(f"{name}: {template_title(name)}", soft_wrap=True)
         return
     text = survey_template(template, languages=language or ()).rstrip("\n")
-    advice = f"wrote {target.out}. Change it, then: deniable survey check {target.out}"
+    advice = (
+        f"wrote {target.out}. Change it, then: deniable survey check {target.out}"
+    )
     target.print_or_write(text, advice)
 
 
@@ -325,7 +327,9 @@ def list_(*, place: SurveyDatabase, as_json: bool = False) -> None:
         return
     for row in rows:
         tell(
-            "{name}  {state}  {respondents:,} respondents  {hash:.19}…".format_map(row)
+            "{name}  {state}  {respondents:,} respondents  {hash:.19}…".format_map(
+                row
+            )
         )
 
 
@@ -512,7 +516,9 @@ def sign(file: Path, *, key: Path, out: Path, force: bool = False) -> None:
     signature = author.sign(survey, key)
     write(out, signature.to_json(indent=2), force=force)
     _show(survey)
-    say(f"wrote {out}: {survey.name}, {survey.hash}, is signed by {signature.author}")
+    say(
+        f"wrote {out}: {survey.name}, {survey.hash}, is signed by {signature.author}"
+    )
 
 
 @app.add
@@ -545,9 +551,8 @@ def verify(receipt: Path, *, definition: Path, as_json: bool = False) -> None:
     survey, text, code = _definition(definition), _bytes(receipt), None
     with suppress(ValueError):
         saved = json.loads(text)
-        if (
-            isinstance(saved, dict) and "receipt" in saved
-        ):  # as the page saves it, with what withdraws
+        # as the page saves it, with what withdraws
+        if isinstance(saved, dict) and "receipt" in saved:
             text, code = (
                 json.dumps(saved["receipt"]).encode(),
                 saved.get("withdrawal_code"),
@@ -614,9 +619,13 @@ def _print_state(entry: Entry, settings: Settings, *, as_json: bool) -> None:
             }
         )
         return
-    say(f"{name} is {'a draft' if state == 'draft' else state} in {_where(settings)}.")
+    say(
+        f"{name} is {'a draft' if state == 'draft' else state} in {_where(settings)}."
+    )
     if state == "open":
-        say(f"Its page, while `deniable serve` runs: {entry.link(settings.base).text}")
+        say(
+            f"Its page, while `deniable serve` runs: {entry.link(settings.base).text}"
+        )
         _say_if_unknown(settings)
 
 
@@ -644,7 +653,9 @@ def _show(survey: Survey) -> None:
     console().print(f"[bold]{survey.name}[/]  {survey.hash:.19}…")
     if survey.keys is None:
         tell(
-            f"The hash is that of this file. {KEYS_FOLLOW}", style="dim", soft_wrap=True
+            f"The hash is that of this file. {KEYS_FOLLOW}",
+            style="dim",
+            soft_wrap=True,
         )
     title = survey.texts[survey.language].title
     tell(f"{title}  ({', '.join(survey.languages)})")

@@ -125,7 +125,9 @@ class _FileCounter:
         tally = collected.plainest(self._count_declared(columns, source, path))
         return tally if self.weights is None else self._weigh(tally, columns, source)
 
-    def _count_mapped(self, source: str | IO[bytes], path: str) -> collected.AnyTally:
+    def _count_mapped(
+        self, source: str | IO[bytes], path: str
+    ) -> collected.AnyTally:
         """Count columns with a design each; where a file names that of a column, under it alone."""
         from deniable.groups.separate import SeparateTallies, TallyKey
 
@@ -269,7 +271,9 @@ def tally_result(
     """
     from deniable.engines.sql import read_counts
 
-    tally = read_counts(_read_single_design(design), *_read_table(counts), by=by or ())
+    tally = read_counts(
+        _read_single_design(design), *_read_table(counts), by=by or ()
+    )
     output.deliver(tally.to_json(indent=2), lambda: collected.print_tallies(tally))
 
 
@@ -301,9 +305,8 @@ def _parse_json(text: str) -> tuple[list[str], list[list[Any]]]:
     )
     if not all(isinstance(row, dict) for row in objects):
         raise ValueError
-    names = list(
-        dict.fromkeys(name for row in objects for name in row)
-    )  # some leave out what is null
+    # some leave out what is null
+    names = list(dict.fromkeys(name for row in objects for name in row))
     rows = [[row.get(name) for name in names] for row in objects]
     if any(isinstance(value, list | dict) for row in rows for value in row):
         raise ValueError

@@ -16,7 +16,13 @@ from deniable.client.connection import Connection
 from deniable.client.state import DeviceState, keep_fact, look_up
 from deniable.db import Closable, Database
 from deniable.designs import Design
-from deniable.errors import Incompatible, InvalidRequest, NotAllowed, OverBudget, quoted
+from deniable.errors import (
+    Incompatible,
+    InvalidRequest,
+    NotAllowed,
+    OverBudget,
+    quoted,
+)
 from deniable.order.ladders import Ladder
 from deniable.release.ledger import Ledger, Released, Status
 from deniable.rendering import formats
@@ -88,14 +94,18 @@ class SurveyDevice(Closable):
             "Answer fewer questions; or, if you know why so much is asked, give a higher budget.",
         )
 
-    def _submission(self, key: str, responses: list[dict[str, str]]) -> dict[str, Any]:
+    def _submission(
+        self, key: str, responses: list[dict[str, str]]
+    ) -> dict[str, Any]:
         """Return the submission of one respondent."""
         group = self._state.link.group
         body = {"survey": self.survey.hash, "key": key, "responses": responses}
         return body | {"group": group} if group else body
 
 
-def _check_limit(revealed: Disclosure, limit: float, subject: str, hint: str) -> None:
+def _check_limit(
+    revealed: Disclosure, limit: float, subject: str, hint: str
+) -> None:
     if not revealed.within(limit):
         needed = revealed.epsilon
         raise OverBudget(
@@ -165,7 +175,10 @@ class Client(SurveyDevice):
             stored_hand = look_up(tables, "hand")
         if stored_hand is None:
             names = json.dumps(
-                [question.name for question in self.survey.draw_questions(self._source)]
+                [
+                    question.name
+                    for question in self.survey.draw_questions(self._source)
+                ]
             )
             with self._state.transaction() as tables:
                 stored_hand = keep_fact(tables, "hand", names)
@@ -269,7 +282,8 @@ class Client(SurveyDevice):
         """
         text = self._state.ask("POST", "/withdrawals", {"key": self._key})
         if any(
-            standing.withdrawn is None for standing in self._ledger.status().questions
+            standing.withdrawn is None
+            for standing in self._ledger.status().questions
         ):
             self._ledger.withdraw()
         return int(json.loads(text)["withdrawn"])
@@ -362,7 +376,9 @@ class Client(SurveyDevice):
         ]
 
 
-def _admission_token(state: DeviceState, source: Source) -> dict[str, dict[str, str]]:
+def _admission_token(
+    state: DeviceState, source: Source
+) -> dict[str, dict[str, str]]:
     """Return the token of a survey by invitation, as a field of a submission; no field where everybody may respond.
 
     What is blinded is kept before it is sent: where a connection breaks, the same again is signed again.

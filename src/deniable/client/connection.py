@@ -46,7 +46,11 @@ class Connection:
     """
 
     def __init__(
-        self, base: str, *, patience: float, sleep: Callable[[float], None] = time.sleep
+        self,
+        base: str,
+        *,
+        patience: float,
+        sleep: Callable[[float], None] = time.sleep,
     ) -> None:
         self._base = base
         self._patience = patience

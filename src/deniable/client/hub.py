@@ -95,7 +95,9 @@ class Hub(SurveyDevice):
             # A page of the file holds rows in the order in which they were written.
             earlier = tables.rows("SELECT key, line FROM waiting")
             tables.run("DELETE FROM waiting")
-            tables.insert("waiting", ("key", "line"), sorted([*earlier, *drawn_people]))
+            tables.insert(
+                "waiting", ("key", "line"), sorted([*earlier, *drawn_people])
+            )
         return [key for key, _ in drawn_people]
 
     def __len__(self) -> int:
@@ -114,7 +116,8 @@ class Hub(SurveyDevice):
         while True:
             with self._state.transaction() as tables:
                 rows = tables.rows(
-                    "SELECT key, line FROM waiting ORDER BY key LIMIT ?", _BATCH_LINES
+                    "SELECT key, line FROM waiting ORDER BY key LIMIT ?",
+                    _BATCH_LINES,
                 )
             if not rows:
                 return n_sent
@@ -155,9 +158,13 @@ class Hub(SurveyDevice):
         key = self._source.read(KEY_BYTES).hex()
         responses = [
             {"question": name, "design": response.design, "symbol": response.symbol}
-            for name, answer in self._select_answers(self._categories(answers)).items()
+            for name, answer in self._select_answers(
+                self._categories(answers)
+            ).items()
             for response in [
-                respond(self.survey.question(name).design, answer, source=self._source)
+                respond(
+                    self.survey.question(name).design, answer, source=self._source
+                )
             ]
         ]
         return key, json.dumps(self._submission(key, responses), ensure_ascii=False)

@@ -27,7 +27,9 @@ class DeviceState:
         database: the file.
     """
 
-    def __init__(self, link: Link, connection: Connection, database: Database) -> None:
+    def __init__(
+        self, link: Link, connection: Connection, database: Database
+    ) -> None:
         self.link = link
         self.transaction = database.transaction
         self._connection = connection

@@ -114,7 +114,8 @@ async def read_form(request: Request) -> dict[str, str]:
         )
     except ValueError:
         raise Refused(
-            400, "this form cannot be read; expected fields in UTF-8, percent-encoded."
+            400,
+            "this form cannot be read; expected fields in UTF-8, percent-encoded.",
         ) from None
     if not _is_own_form(request, fields.pop(FIELD, "")):
         raise Refused(

@@ -53,9 +53,8 @@ def make_app(settings: Settings, store: Store) -> Starlette:
         metrics,
         Pulse(store.check),
         Limits(settings),
-        ThreadPoolExecutor(
-            1, "batches"
-        ),  # one at a time, to bound the memory; the database has one writer, too
+        # one at a time, to bound the memory; the database has one writer, too
+        ThreadPoolExecutor(1, "batches"),
     )
     app = Starlette(
         routes=[
@@ -63,10 +62,13 @@ def make_app(settings: Settings, store: Store) -> Starlette:
             *respondent_pages.routes,
             *session.routes,
             *map(
-                session.signed_in, (*analyst_pages.routes, *respondent_pages.previews)
+                session.signed_in,
+                (*analyst_pages.routes, *respondent_pages.previews),
             ),
             Mount(
-                "/static", GZipMiddleware(StaticFiles(directory=STATIC)), name="static"
+                "/static",
+                GZipMiddleware(StaticFiles(directory=STATIC)),
+                name="static",
             ),
         ],
         middleware=[Middleware(middleware.RequestGate, collector=collector)],

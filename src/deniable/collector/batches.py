@@ -90,7 +90,10 @@ class _BatchBuilder:
         )
 
     def _batch(self, to: _Destination) -> Batch:
-        column, chunks = self._fielded.place(to.question, to.design), self._pieces[to]
+        column, chunks = (
+            self._fielded.place(to.question, to.design),
+            self._pieces[to],
+        )
         keys, codes = (
             np.concatenate(column) if len(column) > 1 else column[0]
             for column in zip(*chunks, strict=True)
@@ -184,7 +187,11 @@ def _parse_line(
         for response in body.responses:
             to = _Destination(response.question, response.design, body.group)
             responses.append(
-                (to, body.key, gathered.make_room(to, 1).symbol_number(response.symbol))
+                (
+                    to,
+                    body.key,
+                    gathered.make_room(to, 1).symbol_number(response.symbol),
+                )
             )
     except DeniableError as error:
         error.problem = f"line {number:,}: {error.problem}"
@@ -217,7 +224,8 @@ def _gather(gathered: _BatchBuilder, record_batch: Any) -> None:
     groups = {"group": columns.pop("group")} if "group" in columns else {}
     if any(column.null_count for column in columns.values()):
         raise Refused(
-            422, "a key, question, design or response is empty; expected all of them."
+            422,
+            "a key, question, design or response is empty; expected all of them.",
         )
     keys = _fixed_bytes(columns.pop("key"), KEY)
     responses = columns.pop("symbol" if "symbol" in columns else "code")
@@ -234,8 +242,12 @@ def _gather(gathered: _BatchBuilder, record_batch: Any) -> None:
     _, firsts, kinds = np.unique(numbers, return_index=True, return_inverse=True)
     order = np.argsort(kinds, kind="stable")
     starts = np.searchsorted(kinds[order], np.arange(len(firsts)))
-    for first, rows in zip(firsts.tolist(), np.split(order, starts)[1:], strict=True):
-        to = _Destination(*(column.value(column.numbers[first]) for column in labels))
+    for first, rows in zip(
+        firsts.tolist(), np.split(order, starts)[1:], strict=True
+    ):
+        to = _Destination(
+            *(column.value(column.numbers[first]) for column in labels)
+        )
         design = gathered.make_room(to, len(rows))
         gathered.add(to, keys[rows], _codes(design, responses.take(pa.array(rows))))
 
@@ -275,7 +287,9 @@ def _codes(design: Design, responses: Any) -> NDArray[Any]:
         return design.channel.coding.from_arrow(responses)
     labels = _read_labels(responses, "symbol")
     used, rows = np.unique(labels.numbers, return_inverse=True)
-    numbers = [design.symbol_number(labels.value(number)) for number in used.tolist()]
+    numbers = [
+        design.symbol_number(labels.value(number)) for number in used.tolist()
+    ]
     return np.asarray(design.channel.coding.pack(numbers)[rows])
 
 

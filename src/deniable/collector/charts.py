@@ -65,9 +65,8 @@ def axis(
     )
     first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
     rounded_axis = Axis(first * step, last * step, ())
-    values = [
-        round(number * step, 9) for number in range(first, last + 1)
-    ]  # 0.3, not 0.30000000000000004
+    # 0.3, not 0.30000000000000004
+    values = [round(number * step, 9) for number in range(first, last + 1)]
     texts = [write(value) for value in values]
     ticks = [
         Tick(rounded_axis.at(value), text)

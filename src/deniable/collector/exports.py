@@ -70,7 +70,9 @@ def write_complete(
             "`deniable survey export`.",
         )
     groups = published.complete_groups.intersection(published.large_groups)
-    _write(kind, file, store.export(entry.id, question, groups=groups, stages=stages))
+    _write(
+        kind, file, store.export(entry.id, question, groups=groups, stages=stages)
+    )
 
 
 def _write(kind: str, file: IO[bytes], exported: Iterator[pa.RecordBatch]) -> None:

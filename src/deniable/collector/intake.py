@@ -57,9 +57,8 @@ class FieldedSurvey:
         self.entry = entry
         self.survey: Survey = entry.survey
         self.definition = self.survey.to_json().encode()
-        self.place = cache(
-            self._place
-        )  # bounded: a survey has only so many designs, and errors are not kept
+        # bounded: a survey has only so many designs, and errors are not kept
+        self.place = cache(self._place)
 
     def _place(self, question: str, design: str) -> StagePlace:
         """Return where a response belongs.
@@ -156,9 +155,8 @@ class Surveys:
         until, fielded = self._remembered.get(name, (0.0, None))
         if fielded is not None and now < until:
             return fielded
-        if (
-            fielded is not None
-        ):  # others go on with what is known while this request asks
+        # others go on with what is known while this request asks
+        if fielded is not None:
             self._remembered[name] = (now + _FRESH, fielded)
         try:
             entry = await asyncio.to_thread(self._store.survey, name)
@@ -272,7 +270,11 @@ class SubmissionWriter(Closable):
         while self._queue or not self._ending:
             batch = self._take_batch()
             self._write(
-                [waiting for waiting in batch if isinstance(waiting.work, Submission)],
+                [
+                    waiting
+                    for waiting in batch
+                    if isinstance(waiting.work, Submission)
+                ],
                 self._store.add,
             )
             self._write(
@@ -285,7 +287,9 @@ class SubmissionWriter(Closable):
         """Return what waits, when there is enough of it or it has waited for long; nothing where nobody comes."""
         with self._changed:
             if (
-                not self._changed.wait_for(lambda: self._queue or self._ending, _LOOK)
+                not self._changed.wait_for(
+                    lambda: self._queue or self._ending, _LOOK
+                )
                 or not self._queue
             ):
                 return []
@@ -297,7 +301,8 @@ class SubmissionWriter(Closable):
         time.sleep(self._pause)
         with self._changed:
             return [
-                self._queue.popleft() for _ in range(min(len(self._queue), self._most))
+                self._queue.popleft()
+                for _ in range(min(len(self._queue), self._most))
             ]
 
     def _write(
@@ -314,16 +319,17 @@ class SubmissionWriter(Closable):
         _wake_all(batch, outcomes)
 
     def _rewrite(self) -> None:
-        if (
-            self._store.rewrite_pause == 0.0 and not self._ending
-        ):  # whoever ends the store does it at the end
+        # whoever ends the store does it at the end
+        if self._store.rewrite_pause == 0.0 and not self._ending:
             try:
                 self._store.rewrite(at_once=True)
             except StoreFailed as error:
                 log_event("rewriting failed", what=error.problem)
 
 
-def _wake_all(batch: list[_Waiting], outcomes: Sequence[Any] | BaseException) -> None:
+def _wake_all(
+    batch: list[_Waiting], outcomes: Sequence[Any] | BaseException
+) -> None:
     """Wake up all who wait, with one call into each event loop."""
     for loop in {waiting.loop for waiting in batch}:
         pairs = [
@@ -340,9 +346,8 @@ def _wake_all(batch: list[_Waiting], outcomes: Sequence[Any] | BaseException) ->
 
 def _resolve_futures(pairs: list[tuple[asyncio.Future[Any], Any]]) -> None:
     for future, outcome in pairs:
-        if (
-            future.done()
-        ):  # whoever waited has gone; what was sent is stored all the same
+        # whoever waited has gone; what was sent is stored all the same
+        if future.done():
             continue
         if isinstance(outcome, BaseException):
             future.set_exception(outcome)
@@ -373,8 +378,12 @@ async def submit(
     collector.metrics.responses(name, outcome, len(submission.responses))
 
 
-async def withdraw(collector: Collector, fielded: FieldedSurvey, key: bytes) -> Erasure:
+async def withdraw(
+    collector: Collector, fielded: FieldedSurvey, key: bytes
+) -> Erasure:
     """Erase what was sent with a key, also after the survey has closed."""
-    outcome = await asyncio.to_thread(collector.store.withdraw, fielded.entry.id, key)
+    outcome = await asyncio.to_thread(
+        collector.store.withdraw, fielded.entry.id, key
+    )
     collector.metrics.responses(fielded.survey.name, "withdrawn", outcome.responses)
     return outcome

@@ -22,9 +22,8 @@ from deniable.collector.refusals import Refused, refusal_of
 from deniable.collector.settings import Settings
 
 _WINDOW = 60.0  # seconds
-_CLOSE = {
-    "Connection": "close"
-}  # of what comes after a refusal that left a body unread
+# of what comes after a refusal that left a body unread
+_CLOSE = {"Connection": "close"}
 _TAKEN = "deniable.taken"  # in the scope of a request
 _MAX_ADDRESSES = 100_000  # told apart in one minute, to bound the memory; those beyond share one count
 
@@ -120,7 +119,9 @@ class Bodies:
             for large, size in received.items():
                 self._free[large] += size
 
-    def take(self, scope: MutableMapping[str, Any], size: int, *, large: bool) -> None:
+    def take(
+        self, scope: MutableMapping[str, Any], size: int, *, large: bool
+    ) -> None:
         """Take room for bytes of a request.
 
         Raises:

@@ -76,9 +76,8 @@ class RequestGate:
             await send(message)
 
         try:
-            if not scope["path"].startswith(
-                "/static/"
-            ):  # a page loads a dozen, and a classroom shares one address
+            # a page loads a dozen, and a classroom shares one address
+            if not scope["path"].startswith("/static/"):
                 client = scope.get("client")
                 address = client[0] if client else ""
                 self._warn_of_proxies(scope, address)
@@ -121,7 +120,9 @@ class RequestGate:
         expected = expected_error(error)
         if expected is None:
             log_crash(error, pattern(scope))
-            expected = Refused(500, "the collector made a mistake.", "Try again later.")
+            expected = Refused(
+                500, "the collector made a mistake.", "Try again later."
+            )
         if not begun:
             await refusal(expected, scope)(scope, receive, send)
 
@@ -166,7 +167,9 @@ def refusal(error: DeniableError, scope: Scope) -> Response:
 
 def wants_page(scope: Scope) -> bool:
     """Whether a request comes from somebody who reads pages."""
-    accept = b",".join(value for name, value in scope["headers"] if name == b"accept")
+    accept = b",".join(
+        value for name, value in scope["headers"] if name == b"accept"
+    )
     return not scope["path"].startswith("/api/") and b"text/html" in accept
 
 

@@ -86,7 +86,9 @@ def configure_log() -> None:
     LOGGER.setLevel(logging.INFO)
 
 
-def log_event(event: str, *, level: int = logging.INFO, **facts: str | float) -> None:
+def log_event(
+    event: str, *, level: int = logging.INFO, **facts: str | float
+) -> None:
     """Write a line."""
     LOGGER.log(level, event, extra={"facts": facts})
 
@@ -187,9 +189,8 @@ class Metrics:
         )  # fmt: skip
         self._day, self._told = self._today(), generate_latest(self._registry)
 
-        self._requests_of = cache(
-            self._requests.labels
-        )  # a look-up of ours is several times quicker than theirs
+        # a look-up of ours is several times quicker than theirs
+        self._requests_of = cache(self._requests.labels)
         self._seconds_of = cache(self._seconds.labels)
         self._responses_of = cache(self._responses.labels)
 

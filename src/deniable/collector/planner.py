@@ -144,7 +144,9 @@ def plan(wish: Wish) -> SurveyPlan:
     margin, plain = (
         _margin(design, wish.respondents) for design in (choice.design, direct(2))
     )
-    crossing = crossover(choice.design, share=wish.share / 100, lying=wish.lying / 100)
+    crossing = crossover(
+        choice.design, share=wish.share / 100, lying=wish.lying / 100
+    )
     after = max_posterior(choice.design.parity, Fraction(str(wish.prior)) / 100)
     return SurveyPlan(
         wish=wish,
@@ -179,7 +181,9 @@ def _describe_disclosure(design: Design, questions: int) -> tuple[str, ...]:
 
 
 def _warnings(design: Design, questions: int) -> tuple[str, ...]:
-    warning_words = Disclosure(design.parity).limit_words(CEILING, _SPOKEN, design.name)
+    warning_words = Disclosure(design.parity).limit_words(
+        CEILING, _SPOKEN, design.name
+    )
     return (
         *warning_words,
         *Disclosure.of([design] * questions).limit_words(BUDGET, _SPOKEN),
@@ -235,7 +239,8 @@ def _kinks(categories: int) -> tuple[str, ...]:
     if not bends:
         return ()
     later = "; ".join(
-        f"from ε ≈ {formats.number(epsilon, 2)} on {size}" for epsilon, _, size in bends
+        f"from ε ≈ {formats.number(epsilon, 2)} on {size}"
+        for epsilon, _, size in bends
     )
     return (
         "The curve bends where the best response changes: a small ε is used best by naming many of the answers, "
@@ -254,7 +259,9 @@ def _people(wish: Wish, design: Design) -> tuple[str, ...]:
     by_width = sample_size_for_width(
         design, share=share, width=wish.width / 100, level=LEVEL
     )
-    by_power = sample_size_for_power(design, share=share, target=power, method="normal")
+    by_power = sample_size_for_power(
+        design, share=share, target=power, method="normal"
+    )
     if by_power <= _MAX_EXACT:
         by_power = sample_size_for_power(design, share=share, target=power)
     return (
@@ -268,19 +275,21 @@ def _errors(wish: Wish, design: Design, crossing: float) -> CurveChart:
     max_people = max(wish.respondents, crossing if crossing < 10**9 else 0, 300)
     last = math.ceil(math.log10(3 * max_people))
     steps = [
-        10 ** (1 + (last - 1) * step / _CURVE_STEPS) for step in range(_CURVE_STEPS + 1)
+        10 ** (1 + (last - 1) * step / _CURVE_STEPS)
+        for step in range(_CURVE_STEPS + 1)
     ]
     numbers = sorted({round(step) for step in steps} | {max(wish.respondents, 10)})
     comparison = crossover(
         design, share=wish.share / 100, lying=wish.lying / 100, people=numbers
     )
-    columns = [
-        [float(cell) for cell in line.values()] for line in comparison.lines
-    ]  # of people, directly, by the design
+    # of people, directly, by the design
+    columns = [[float(cell) for cell in line.values()] for line in comparison.lines]
     randomized_errors, plain = (
         [(line[0], line[column]) for line in columns] for column in (2, 1)
     )
-    point = next(point for point in randomized_errors if point[0] >= wish.respondents)
+    point = next(
+        point for point in randomized_errors if point[0] >= wish.respondents
+    )
     return curve_chart(
         randomized_errors, point, plain, [10**power for power in range(1, last + 1)]
     )

@@ -60,9 +60,8 @@ _STATUS: dict[type[DeniableError], int] = {
 
 
 _LATER = "Try again in a moment."
-_STRING = re.compile(
-    rb'"([^"\\]*)"(\s*:)?'
-)  # in JSON without a backslash, every string; and whether it is a name
+# in JSON without a backslash, every string; and whether it is a name
+_STRING = re.compile(rb'"([^"\\]*)"(\s*:)?')
 
 
 def status_of(error: DeniableError) -> int:

@@ -282,7 +282,9 @@ class _Estimated(NamedTuple):
         shares = _estimate(question, tally)
         summary = shares.summary(level=LEVEL)
         about_numbers = find_operation(question.about, "NumberEstimate")
-        numbers = about_numbers(shares).summary(level=LEVEL) if about_numbers else None
+        numbers = (
+            about_numbers(shares).summary(level=LEVEL) if about_numbers else None
+        )
         categories = _share_results(shown, summary, shares)
         sentence = _sentence(categories, numbers, question.check)
         return cls(shares, summary, numbers, categories, sentence)
@@ -295,7 +297,8 @@ def compared(shown: ShownQuestion) -> tuple[str, ...]:
     """
     question, survey = shown.question, shown.entry.survey
     tallies = {
-        survey.groups[number]: counts.tally for number, counts in shown.groups.items()
+        survey.groups[number]: counts.tally
+        for number, counts in shown.groups.items()
     }
     if (
         len(tallies) < 2
@@ -328,7 +331,10 @@ def _points(share: float, sign: str = "") -> str:
 
 def compared_questions(survey: Survey, question: int) -> tuple[int, ...]:
     """Return the indices of the questions that ask the same as one of them, of other people."""
-    name, compare = survey.questions[question].name, survey.questions[question].compare
+    name, compare = (
+        survey.questions[question].name,
+        survey.questions[question].compare,
+    )
     return tuple(
         number
         for number, candidate in enumerate(survey.questions)
@@ -370,7 +376,8 @@ def _share_results(
     with suppress(NotEstimable):  # a design for which the bound is not known
         if shown.is_staged:
             intervals = [
-                swing(cast(Estimate[StageEvidence], estimate), share) for share in FAKES
+                swing(cast(Estimate[StageEvidence], estimate), share)
+                for share in FAKES
             ]
         else:
             single = cast(Estimate, estimate)
@@ -401,7 +408,9 @@ def _margins(shown: ShownQuestion, tally: Tally) -> tuple[MarginResult, ...]:
             categories,
             fitted(marginal(tally, attribute)).summary(level=LEVEL).rows,
         )
-        for attribute, name, categories in zip(attributes, names, labels, strict=True)
+        for attribute, name, categories in zip(
+            attributes, names, labels, strict=True
+        )
     )
 
 
@@ -497,7 +506,9 @@ def _fabrication_signals(counts: ShownCounts) -> tuple[Signal, ...]:
         prefix = f"Stage {stage}: " if len(tallies) > 1 else ""
         signals += [
             Signal("fabricated", f"{prefix}{capital(doubt.what)}", fabricated.RATE)
-            for doubt in doubts(tally, sizes=sizes, rate=fabricated.RATE / len(tallies))
+            for doubt in doubts(
+                tally, sizes=sizes, rate=fabricated.RATE / len(tallies)
+            )
         ]
     return tuple(signals)
 

@@ -45,11 +45,15 @@ def serve(
     check_reachable(settings)
     check_proxies(settings)
     with _open_socket(settings) as door:
-        settings = msgspec.structs.replace(settings, port=door.getsockname()[1]).share()
+        settings = msgspec.structs.replace(
+            settings, port=door.getsockname()[1]
+        ).share()
         configure_log()
         store = open_store(settings.database, rewriting=settings.rewriting)
         try:
-            with closing(_CollectorSlot(store.database, settings.collectors)) as seat:
+            with closing(
+                _CollectorSlot(store.database, settings.collectors)
+            ) as seat:
                 _rewrite_all(store)
                 seat.note(settings.base)
                 server = uvicorn.Server(

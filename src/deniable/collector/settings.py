@@ -41,7 +41,9 @@ _Time = Annotated[float, msgspec.Meta(ge=0)]
 _PositiveTime = Annotated[float, msgspec.Meta(gt=0)]
 
 
-class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Settings(
+    msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
+):
     """All that can be set.
 
     Attributes:

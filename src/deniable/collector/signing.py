@@ -147,7 +147,9 @@ def receipt(store: Store, entry: Entry, key: bytes) -> str:
         language: _disclosure_texts(designs, checks, locale(language))
         for language in survey.languages
     }
-    unsigned = StoredReceipt(survey.hash, key_hash(key), tuple(responses), revealed, "")
+    unsigned = StoredReceipt(
+        survey.hash, key_hash(key), tuple(responses), revealed, ""
+    )
     signature = _receipt_signer(store).sign(signed_receipt(unsigned.unsigned)).hex()
     return replace(unsigned, signature=signature).to_json()
 
@@ -168,7 +170,9 @@ def _disclosure_texts(
         for name in designs
         if name in checks
     }
-    counted_designs = [design for name, design in designs.items() if name not in checks]
+    counted_designs = [
+        design for name, design in designs.items() if name not in checks
+    ]
     return {
         "responses": sentences,
         "together": " ".join(Disclosure.of(counted_designs).together_words(spoken)),

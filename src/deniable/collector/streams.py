@@ -24,19 +24,20 @@ _MAX_PARTS = (
     10_000  # dictionaries and batches of rows: each is an object or more in memory
 )
 _MAX_COLUMNS = 16  # more than a batch has; which ones it must have is asked later
-_MAX_REREAD = (
-    1 << 30
-)  # bytes: a dictionary is looked through with every batch of rows that it serves
+# bytes: a dictionary is looked through with every batch of rows that it serves
+_MAX_REREAD = 1 << 30
 
 # Kinds of messages, and the fields that are looked at: of a message, a schema, a column, a dictionary, a batch of rows.
 _SCHEMA, _DICTIONARY, _ROWS = 1, 2, 3
-_MESSAGE_VERSION, _MESSAGE_KIND, _MESSAGE_HEADER, _MESSAGE_BODY, _MESSAGE_WORDS = range(
-    5
+_MESSAGE_VERSION, _MESSAGE_KIND, _MESSAGE_HEADER, _MESSAGE_BODY, _MESSAGE_WORDS = (
+    range(5)
 )
 _SCHEMA_COLUMNS, _SCHEMA_WORDS = 1, 2
 _COLUMN_CHILDREN, _COLUMN_WORDS = 5, 6
 _DICTIONARY_ID, _DICTIONARY_DATA, _DICTIONARY_DELTA = range(3)
-_ROWS_LENGTH, _ROWS_NODES, _ROWS_BUFFERS, _ROWS_COMPRESSION, _ROWS_VARIADIC = range(5)
+_ROWS_LENGTH, _ROWS_NODES, _ROWS_BUFFERS, _ROWS_COMPRESSION, _ROWS_VARIADIC = range(
+    5
+)
 
 
 def check_stream(raw: bytes) -> None:
@@ -68,7 +69,9 @@ def _check(raw: bytes) -> None:
             columns = _check_schema(message_header.header)
         elif message_header.kind == _DICTIONARY:
             if message_header.header.number(_DICTIONARY_DELTA, "<B"):
-                raise Refused(422, "a dictionary comes in pieces; expected whole ones.")
+                raise Refused(
+                    422, "a dictionary comes in pieces; expected whole ones."
+                )
             _check_rows(
                 message_header.header.table(_DICTIONARY_DATA),
                 message_header.body,
@@ -188,7 +191,8 @@ def _read_messages(raw: bytes) -> Iterator[_ArrowMessage]:
             raise _stream_error()
         if message.number(_MESSAGE_VERSION, "<h") != _VERSION:
             raise Refused(
-                422, "the stream is of another version of Arrow's format; expected V5."
+                422,
+                "the stream is of another version of Arrow's format; expected V5.",
             )
         if message.has(_MESSAGE_WORDS):
             raise _metadata_error()
@@ -204,7 +208,8 @@ def _check_schema(schema: _HeaderTable) -> int:
     columns = schema.tables(_SCHEMA_COLUMNS, _MAX_COLUMNS)
     if not 0 < len(columns) <= _MAX_COLUMNS:
         raise Refused(
-            422, f"there are no columns, or too many; expected at most {_MAX_COLUMNS}."
+            422,
+            f"there are no columns, or too many; expected at most {_MAX_COLUMNS}.",
         )
     if schema.has(_SCHEMA_WORDS) or any(
         column.has(_COLUMN_WORDS) for column in columns
@@ -217,7 +222,9 @@ def _check_schema(schema: _HeaderTable) -> int:
     return len(columns)
 
 
-def _check_rows(rows: _HeaderTable, body: int, *, columns: int, min_rows: int) -> None:
+def _check_rows(
+    rows: _HeaderTable, body: int, *, columns: int, min_rows: int
+) -> None:
     """Check a batch of rows whose columns have at least so many bytes in each row."""
     if rows.has(_ROWS_COMPRESSION):
         raise Refused(422, "the stream is compressed; expected one that is not.")

@@ -14,7 +14,14 @@
 
 from __future__ import annotations
 
-from deniable.criteria.base import Bounds, Breach, Criterion, Labelled, Strict, Verdict
+from deniable.criteria.base import (
+    Bounds,
+    Breach,
+    Criterion,
+    Labelled,
+    Strict,
+    Verdict,
+)
 from deniable.criteria.belief import (
     Belief,
     BeliefRange,

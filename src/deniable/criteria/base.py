@@ -182,7 +182,9 @@ class Strict(Criterion):
         prior, upward = self.breaking_prior(attained)
         posterior = _posterior(channel, response, likely, unlikely, prior)
         names = names_of(subject, response, likely, unlikely)
-        breach = Breach((response,), likely, unlikely, prior, posterior, upward, names)
+        breach = Breach(
+            (response,), likely, unlikely, prior, posterior, upward, names
+        )
         sentence = (
             f"Fails: a factor of {format_ratio(required)} is allowed by {self}, but {_ratio_clause(names, attained)}. "
             f"{breach}"
@@ -225,7 +227,9 @@ def _posterior(
     channel: Channel, response: int, likely: int, unlikely: int, prior: Fraction
 ) -> Fraction:
     joint = prior * channel.probability(response, given=likely)
-    return joint / (joint + (1 - prior) * channel.probability(response, given=unlikely))
+    return joint / (
+        joint + (1 - prior) * channel.probability(response, given=unlikely)
+    )
 
 
 def _ratio_clause(names: tuple[str, str, str], times: Ratio) -> str:

@@ -48,7 +48,8 @@ def posterior(subject: Subject, prior: Prior, response: int) -> tuple[Fraction, 
     channel = channel_of(subject)
     belief = read_prior(subject, prior)
     joint = [
-        share * channel.probability(response, given=j) for j, share in enumerate(belief)
+        share * channel.probability(response, given=j)
+        for j, share in enumerate(belief)
     ]
     if not any(joint):
         raise InvalidRequest(

@@ -32,10 +32,10 @@ _BITS = 256  # of a square root behind the point
 _STEPS = 2_000  # halvings towards the place of an infimum; a channel's parity is never that near to it
 _PIECES_LOOKED_AT = 64  # pieces that are all looked at exactly
 _KNOTS = 4_096  # priors at which a function is read
-_TAIL = Fraction(
-    1, 1 << 20
-)  # the smallest of them; below it, and above one minus it, a chord leads to the corner
-_SLACK = Fraction(1, 1 << 48)  # by which a float that a function returns is taken lower
+# the smallest of them; below it, and above one minus it, a chord leads to the corner
+_TAIL = Fraction(1, 1 << 20)
+# by which a float that a function returns is taken lower
+_SLACK = Fraction(1, 1 << 48)
 
 
 class Segment(NamedTuple):
@@ -97,7 +97,9 @@ class Segment(NamedTuple):
 def to_segments(line: Polyline) -> list[Segment]:
     """Return the straight pieces; two points above each other are a jump between them."""
     return [
-        Segment(*left, *right) for left, right in pairwise(line) if left[0] < right[0]
+        Segment(*left, *right)
+        for left, right in pairwise(line)
+        if left[0] < right[0]
     ]
 
 
@@ -105,7 +107,8 @@ def to_segments(line: Polyline) -> list[Segment]:
 def infimum(line: Polyline) -> tuple[Ratio, Segment, Fraction]:
     """Return B(h), rounded down, with the piece and the prior where it is attained or approached."""
     infima = [
-        (*segment.infimum(), segment) for segment in _drop_dominated(to_segments(line))
+        (*segment.infimum(), segment)
+        for segment in _drop_dominated(to_segments(line))
     ]
     value, prior, segment = min(infima, key=lambda infimum: infimum[0])
     return value, segment, prior
@@ -132,7 +135,8 @@ def _drop_dominated(every: list[Segment]) -> list[Segment]:
         default=math.inf,
     )
     floors = [
-        _odds_ratio(segment.right, min(segment.low, segment.high)) for segment in every
+        _odds_ratio(segment.right, min(segment.low, segment.high))
+        for segment in every
     ]
     return [
         segment
@@ -193,7 +197,12 @@ def read_points(points: Sequence[Sequence[Rational]], name: str) -> Polyline:
             f"{name} is not a list of points; expected pairs (prior, posterior)."
         ) from None
     priors = [p for p, _ in line]
-    if len(line) < 2 or priors[0] != 0 or priors[-1] != 1 or sorted(priors) != priors:
+    if (
+        len(line) < 2
+        or priors[0] != 0
+        or priors[-1] != 1
+        or sorted(priors) != priors
+    ):
         raise InvalidRequest(
             f"the priors of {name} do not rise from 0 to 1; expected the first at 0, the last at 1."
         )
@@ -238,10 +247,14 @@ def read_function(h: Callable[[Any], Any], name: str, *, chords: bool) -> Polyli
         return ((Fraction(0), start), *line, (Fraction(1), Fraction(1)))
     steps = [(right[0], max(left[1], right[0])) for left, right in pairwise(line)]
     woven = [
-        point for pair in zip(line[1:], steps, strict=True) for point in reversed(pair)
+        point
+        for pair in zip(line[1:], steps, strict=True)
+        for point in reversed(pair)
     ]
     first = (
-        [(Fraction(0), start), (knots[0], start)] if start else [(Fraction(0), start)]
+        [(Fraction(0), start), (knots[0], start)]
+        if start
+        else [(Fraction(0), start)]
     )
     return (*first, line[0], *woven, (Fraction(1), Fraction(1)))
 
@@ -250,7 +263,8 @@ def _knots() -> list[Fraction]:
     half, scale = _KNOTS // 2, 1 << 40
     max_log = math.log(1 / _TAIL)
     upper = [
-        round(scale / (1 + math.exp(-max_log * i / half))) for i in range(1, half + 1)
+        round(scale / (1 + math.exp(-max_log * i / half)))
+        for i in range(1, half + 1)
     ]
     return [Fraction(scale - u, scale) for u in reversed(upper)] + [
         Fraction(u, scale) for u in [scale // 2, *upper]
@@ -289,7 +303,9 @@ def _check_shape(
     rises = [float(right - left) for left, right in pairwise(values)]
     if chords:
         widths = [float(right - left) for left, right in pairwise(knots)]
-        derivatives = [rise / width for rise, width in zip(rises, widths, strict=True)]
+        derivatives = [
+            rise / width for rise, width in zip(rises, widths, strict=True)
+        ]
         slack = [4 * float(_SLACK) / width for width in widths[1:]]
         if any(
             right > left + more
@@ -356,7 +372,9 @@ class Boundaries(Strict):
                 f"the reading is {quoted(self.reading)}; expected steps or chords."
             )
         if self.lower is None and self.upper is None:
-            raise InvalidRequest("there is no boundary; expected lower, upper or both.")
+            raise InvalidRequest(
+                "there is no boundary; expected lower, upper or both."
+            )
         chords = self.reading == "chords"
         if self.upper is not None:
             object.__setattr__(

@@ -164,7 +164,9 @@ def _worst(channel: Channel, ratio: Fraction) -> tuple[int, int, tuple[int, ...]
     return (
         likely,
         unlikely,
-        tuple(i for i, row in enumerate(rows) if row[likely] > ratio * row[unlikely]),
+        tuple(
+            i for i, row in enumerate(rows) if row[likely] > ratio * row[unlikely]
+        ),
     )
 
 
@@ -473,7 +475,9 @@ class KnownPrior(Criterion):
     def __post_init__(self) -> None:
         entries: Any = self.prior
         keys = (
-            tuple(entries) if hasattr(entries, "keys") else tuple(range(len(entries)))
+            tuple(entries)
+            if hasattr(entries, "keys")
+            else tuple(range(len(entries)))
         )
         shares = read_probabilities([entries[key] for key in keys])
         about = (
@@ -511,7 +515,10 @@ class KnownPrior(Criterion):
             [self.about] if self.about is not None else [[j] for j in range(size)]
         )
         event, belief = max(
-            ((event, posterior_range(subject, prior, event).most) for event in events),
+            (
+                (event, posterior_range(subject, prior, event).most)
+                for event in events
+            ),
             key=lambda pair: pair[1].posterior,
         )
         if belief.posterior <= cap:

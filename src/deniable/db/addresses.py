@@ -21,7 +21,9 @@ def name_database(location: str | os.PathLike[str]) -> str:
     if not is_address(location):
         return os.fspath(location)
     url = _split_url(location)
-    return f"postgresql://{url.hostname or ''}{url.path}" if url else "postgresql://…"
+    return (
+        f"postgresql://{url.hostname or ''}{url.path}" if url else "postgresql://…"
+    )
 
 
 def has_password(location: str | os.PathLike[str]) -> bool:

@@ -196,9 +196,8 @@ class Database(Closable):
                 process, connection = self._idle.get_nowait()
             except Empty:
                 return None
-            if process == os.getpid() and not getattr(
-                connection, "closed", False
-            ):  # a fork must not use its parent's
+            # a fork must not use its parent's
+            if process == os.getpid() and not getattr(connection, "closed", False):
                 return connection
 
 
@@ -242,7 +241,9 @@ def migrate(tables: Tables, component: str, migrations: Sequence[Migration]) -> 
         if migration.name not in applied_names:
             for statement in migration.statements:
                 tables.run(statement.format_map(tables.dialect))
-            tables.run("INSERT INTO migration VALUES (?, ?)", component, migration.name)
+            tables.run(
+                "INSERT INTO migration VALUES (?, ?)", component, migration.name
+            )
 
 
 class SqliteFile(Database):
@@ -310,15 +311,16 @@ class SqliteFile(Database):
         file follow from the rows it holds.
         """
         with self._translate_error(), self._turn, self._connection() as connection:
-            connection.execute(
-                "PRAGMA temp_store = FILE"
-            )  # a large file does not fit into memory
+            # a large file does not fit into memory
+            connection.execute("PRAGMA temp_store = FILE")
             try:
                 connection.execute("VACUUM")
                 connection.execute(
                     f"PRAGMA busy_timeout = {round(1000 * READERS_PATIENCE)}"
                 )
-                ((busy, _, _),) = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+                ((busy, _, _),) = connection.execute(
+                    "PRAGMA wal_checkpoint(TRUNCATE)"
+                )
             finally:
                 connection.execute(
                     f"PRAGMA busy_timeout = {round(1000 * self._patience)}"
@@ -449,11 +451,14 @@ class SqliteTables(Tables):
         self, table: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]
     ) -> None:
         marks = ", ".join("?" * len(columns))
-        self.each(f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({marks})", rows)
+        self.each(
+            f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({marks})", rows
+        )
 
     def has(self, table: str) -> bool:
         return (
-            self.value("SELECT 1 FROM sqlite_master WHERE name = ?", table) is not None
+            self.value("SELECT 1 FROM sqlite_master WHERE name = ?", table)
+            is not None
         )
 
     def taken(self, table: str) -> bool:  # noqa: ARG002 - a file holds one thing

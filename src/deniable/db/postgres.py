@@ -73,7 +73,9 @@ class PostgresServer(Database):
         with self._translate_error(), self._connection() as connection:
             connection.read_only = False
             connection.add_notice_handler(note)
-            connection.execute(f"SET lock_timeout = {round(1000 * READERS_PATIENCE)}")
+            connection.execute(
+                f"SET lock_timeout = {round(1000 * READERS_PATIENCE)}"
+            )
             try:
                 for table in tables:
                     connection.execute(f"VACUUM (FULL, VERBOSE) {table}")
@@ -109,7 +111,9 @@ class PostgresServer(Database):
                 alike = all(number >> 8 == seats for number in taken_seats)
                 if free and alike:
                     tables.run(
-                        "SELECT pg_advisory_lock(?, ?)", _SEATS, schema << 16 | free[0]
+                        "SELECT pg_advisory_lock(?, ?)",
+                        _SEATS,
+                        schema << 16 | free[0],
                     )
                     return HeldLock(connection)
             connection.close()
@@ -201,14 +205,17 @@ class PostgresTables(Tables):
     def rows_among(
         self, statement: str, keys: Sequence[Any], *values: Any
     ) -> list[Any]:
-        return self.rows(f"{statement} = ANY(?)", *values, list(keys)) if keys else []
+        return (
+            self.rows(f"{statement} = ANY(?)", *values, list(keys)) if keys else []
+        )
 
     def stream(self, statement: str, *values: Any) -> Iterator[Any]:
         with self._connection.cursor(name="stream") as cursor:
             cursor.itersize = _ROWS
+            # bytes come as they are, not in digits
             yield from cursor.execute(
                 _mark_parameters(statement), values, binary=True
-            )  # bytes come as they are, not in digits
+            )
 
     def each(self, statement: str, rows: Iterable[Sequence[Any]]) -> None:
         with self._connection.cursor() as cursor:

@@ -140,7 +140,9 @@ def direct(categories: Labels = NO_YES) -> Design:
         "direct",
         category_labels,
         category_labels,
-        Dense(tuple(tuple(int(i == j) for j in range(size)) for i in range(size)), 1),
+        Dense(
+            tuple(tuple(int(i == j) for j in range(size)) for i in range(size)), 1
+        ),
     )
 
 

@@ -166,7 +166,9 @@ def excess(counts: Sequence[int], remaining: int, gamma: Fraction) -> Fraction:
         )
     n_hands = math.comb(sum(counts), remaining)
     return (
-        exact.total(_pair_excess(a, b, sum(counts), remaining, gamma) for a, b in pairs)
+        exact.total(
+            _pair_excess(a, b, sum(counts), remaining, gamma) for a, b in pairs
+        )
         / n_hands
         / remaining
     )
@@ -223,9 +225,8 @@ class Deck(AnyDesign):
         ),
     }
 
-    if (
-        TYPE_CHECKING
-    ):  # signatures of the verbs; a design must not load what takes an answer
+    # signatures of the verbs; a design must not load what takes an answer
+    if TYPE_CHECKING:
         respond = _respond.respond
         respond_all = _draw.respond_all
         tally = _count.tally
@@ -248,7 +249,9 @@ class Deck(AnyDesign):
         object.__setattr__(
             self,
             "counts",
-            tuple(_read_integer(count, "a number of cards") for count in self.counts),
+            tuple(
+                _read_integer(count, "a number of cards") for count in self.counts
+            ),
         )
         object.__setattr__(
             self, "people", _read_integer(self.people, "the number of people")
@@ -281,7 +284,9 @@ class Deck(AnyDesign):
             InvalidResponse: a number that is on no card.
         """
         text = str(
-            int(symbol) if isinstance(symbol, float) and symbol.is_integer() else symbol
+            int(symbol)
+            if isinstance(symbol, float) and symbol.is_integer()
+            else symbol
         )
         if isinstance(symbol, bool) or not (
             text.isascii() and text.isdecimal() and 1 <= int(text) <= self.numbers
@@ -313,7 +318,8 @@ class Deck(AnyDesign):
         """The variance of one card."""
         return (
             Fraction(
-                sum(k * k * count for k, count in enumerate(self.counts, 1)), self.cards
+                sum(k * k * count for k, count in enumerate(self.counts, 1)),
+                self.cards,
             )
             - self.mean**2
         )
@@ -401,7 +407,9 @@ class Deck(AnyDesign):
     def shuffle(self, source: chance.Source = chance.SYSTEM) -> tuple[int, ...]:
         """Return a card for each person, drawn without replacement: every deal has the same probability, exactly."""
         cards = [
-            number for number, count in enumerate(self.counts, 1) for _ in range(count)
+            number
+            for number, count in enumerate(self.counts, 1)
+            for _ in range(count)
         ]
         for index in range(self.people):
             swap_index = index + chance.below(self.cards - index, source)
@@ -494,7 +502,9 @@ def _cannot_estimate(
     ones = (first + last - 1) // 2
     if ones < 1:
         return InvalidDesign(problem, "Take more people, or fewer middle cards.")
-    min_epsilon = formats.epsilon(exact.log_above(Fraction(first + last - ones, ones)))
+    min_epsilon = formats.epsilon(
+        exact.log_above(Fraction(first + last - ones, ones))
+    )
     return InvalidDesign(
         problem,
         f"Take an ε of at least {min_epsilon}, more people, or fewer middle cards.",

@@ -39,9 +39,8 @@ if TYPE_CHECKING:
     from deniable.types.categories import draw as _draw
     from deniable.types.categories import respond as _respond
 
-_MAX_COMBINATIONS = (
-    1 << 20
-)  # combinations that a tally counts one by one: twenty yes-or-no items
+# combinations that a tally counts one by one: twenty yes-or-no items
+_MAX_COMBINATIONS = 1 << 20
 
 
 class Factor(NamedTuple):
@@ -117,9 +116,8 @@ class Design(AnyDesign):
     channel: Channel
     factors: tuple[Factor, ...] = ()
 
-    if (
-        TYPE_CHECKING
-    ):  # signatures of the verbs; a design must not load what takes an answer
+    # signatures of the verbs; a design must not load what takes an answer
+    if TYPE_CHECKING:
         respond = _respond.respond
         respond_all = _draw.respond_all
         tally = _count.tally
@@ -139,7 +137,9 @@ class Design(AnyDesign):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "categories", labels.read(self.categories))
-        object.__setattr__(self, "symbols", labels.read(self.symbols, name="symbols"))
+        object.__setattr__(
+            self, "symbols", labels.read(self.symbols, name="symbols")
+        )
         for name, size, expected in (
             ("categories", len(self.categories), self.channel.answers),
             ("symbols", labels.size(self.symbols), self.channel.responses),
@@ -296,7 +296,9 @@ class Design(AnyDesign):
                 design.category_number(category[attribute])
                 for attribute, design in self.factors
             ]
-            return join(numbers, [design.channel.answers for _, design in self.factors])
+            return join(
+                numbers, [design.channel.answers for _, design in self.factors]
+            )
         number = self._category_places.find(category)
         if number is None:
             raise InvalidAnswer(
@@ -376,11 +378,11 @@ class Design(AnyDesign):
         }
 
     def __repr__(self) -> str:
-        certain = ", some response proves something" if self.parity == math.inf else ""
-        categories = labels.format_labels(self.categories, max_shown=5)
-        return (
-            f"{self.name}({categories}; ε = {formats.epsilon(self.epsilon)}{certain})"
+        certain = (
+            ", some response proves something" if self.parity == math.inf else ""
         )
+        categories = labels.format_labels(self.categories, max_shown=5)
+        return f"{self.name}({categories}; ε = {formats.epsilon(self.epsilon)}{certain})"
 
 
 def _combine_factors(

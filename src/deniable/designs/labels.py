@@ -145,7 +145,9 @@ def read(label_source: Labels, *, name: str = "categories") -> Sequence[str]:
     ):
         number = int(label_source)  # an array's integer is taken out of its 64 bits
         if not 2 <= number <= _MAX_LABELS:
-            raise InvalidDesign(f"{name} is {exact.shown(number)}; expected 2 to 2^53.")
+            raise InvalidDesign(
+                f"{name} is {exact.shown(number)}; expected 2 to 2^53."
+            )
         return Numbered(number)
     listed = _to_list(label_source)
     if isinstance(listed, str) or not isinstance(listed, Sequence):
@@ -155,7 +157,9 @@ def read(label_source: Labels, *, name: str = "categories") -> Sequence[str]:
         )
     labels = tuple(listed)
     if len(labels) < 2:
-        raise InvalidDesign(f"{name} holds {len(labels)} labels; expected at least 2.")
+        raise InvalidDesign(
+            f"{name} holds {len(labels)} labels; expected at least 2."
+        )
     for label in labels:
         if not isinstance(label, str) or not label.strip() or _has_surrogate(label):
             hint = (
@@ -164,16 +168,18 @@ def read(label_source: Labels, *, name: str = "categories") -> Sequence[str]:
                 else f"Write them as text, for example [str(each) for each in {name}]."
             )
             raise InvalidDesign(
-                f"{name} holds {quoted(label)}; expected text that is not empty.", hint
+                f"{name} holds {quoted(label)}; expected text that is not empty.",
+                hint,
             )
     _refuse_twins(labels, name)
-    numbered = Numbered(
-        len(labels)
-    )  # one design, one hash, whichever way the labels were given
+    # one design, one hash, whichever way the labels were given
+    numbered = Numbered(len(labels))
     return numbered if labels == tuple(numbered) else tuple(map(str, labels))
 
 
-def read_two(categories: Labels, hint: str = "For more use k_ary().") -> Sequence[str]:
+def read_two(
+    categories: Labels, hint: str = "For more use k_ary()."
+) -> Sequence[str]:
     """Check the labels of two answers.
 
     Raises:
@@ -309,9 +315,8 @@ class Combinations(Computed):
 
 def _check(labels_of_factor: Sequence[str]) -> None:
     for label in () if isinstance(labels_of_factor, Computed) else labels_of_factor:
-        if (
-            SEPARATOR in f" {label} "
-        ):  # otherwise nobody could tell where one attribute ends
+        # otherwise nobody could tell where one attribute ends
+        if SEPARATOR in f" {label} ":
             raise InvalidDesign(
                 f"the label {quoted(label)} holds {SEPARATOR.strip()!r} between spaces, which separates attributes; "
                 "expected another label."

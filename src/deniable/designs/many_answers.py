@@ -176,7 +176,10 @@ def matrix(
     """
     try:
         cells = [
-            [exact.probability(cell, name=f"P[{i}][{j}]") for j, cell in enumerate(row)]
+            [
+                exact.probability(cell, name=f"P[{i}][{j}]")
+                for j, cell in enumerate(row)
+            ]
             for i, row in enumerate(rows)
         ]
     except TypeError:
@@ -238,7 +241,12 @@ def forced_response(
             f"honest is {truth}; expected a probability between 0 and 1.",
             "At 0 the responses say nothing about the answers, at 1 they are the answers.",
         )
-    return Design("forced_response", categories, categories, forced_channel([down, up]))  # type: ignore[arg-type]  # Design reads labels
+    return Design(
+        "forced_response",
+        categories,  # type: ignore[arg-type]  # Design reads labels
+        categories,  # type: ignore[arg-type]  # Design reads labels
+        forced_channel([down, up]),
+    )
 
 
 def forced_channel(forced: Sequence[Fraction]) -> Dense:
@@ -283,13 +291,18 @@ def forced_choice(
         >>> forced_choice(["1/10", "1/20", "1/10", "3/20"]).parity
         Fraction(13, 1)
     """
-    if isinstance(forced, str) or not isinstance(forced, Sequence) or len(forced) < 2:
+    if (
+        isinstance(forced, str)
+        or not isinstance(forced, Sequence)
+        or len(forced) < 2
+    ):
         raise InvalidDesign(
             "forced is not a list of at least 2 probabilities.",
             'For example ["1/10", "1/10", "1/5"].',
         )
     shares = [
-        exact.probability(share, name=f"forced[{i}]") for i, share in enumerate(forced)
+        exact.probability(share, name=f"forced[{i}]")
+        for i, share in enumerate(forced)
     ]
     if not 0 < sum(shares) < 1:
         raise InvalidDesign(
@@ -303,7 +316,9 @@ def forced_choice(
 
 
 @register(
-    {"categories": 4}, {"categories": ["red", "green", "blue"]}, purpose=Purpose.SEVERAL
+    {"categories": 4},
+    {"categories": ["red", "green", "blue"]},
+    purpose=Purpose.SEVERAL,
 )
 def negative_survey(categories: Labels) -> Design:
     """Send a category that is not the answer, each of the others evenly.
@@ -474,7 +489,9 @@ def _candidates(size: int, ratio: float) -> list[int]:
     A field of more values than categories is of no use but for the smallest, where the value is the answer itself.
     """
     largest = next_prime(min(size, MAX_VALUES // 2))
-    about: Iterable[float] = ((ratio + 1) * 2 ** (step / 8) for step in range(-24, 25))
+    about: Iterable[float] = (
+        (ratio + 1) * 2 ** (step / 8) for step in range(-24, 25)
+    )
     roots: Iterable[float] = (
         size ** (1 / digits) for digits in range(1, size.bit_length() + 1)
     )
@@ -499,6 +516,5 @@ def _variance(size: int, q: int, ratio: float) -> float:
     s = meet * p + (1 - meet) * r
     gap = p - s
     even = s + gap / size
-    return (
-        even * (1 - even) / (gap * gap) if gap * gap > 0 else math.inf
-    )  # an ε that no float tells from 0
+    # an ε that no float tells from 0
+    return even * (1 - even) / (gap * gap) if gap * gap > 0 else math.inf

@@ -58,7 +58,9 @@ def best_window(
         >>> [best_window("mean", ratio) for ratio in (1.6, 2.7, 7.4, 54.6)]
         [(7, 6), (7, 6), (5, 2), (7, 2)]
     """
-    settled = levels or (LEVELS_FOR_A_DISTRIBUTION if goal == "distribution" else None)
+    settled = levels or (
+        LEVELS_FOR_A_DISTRIBUTION if goal == "distribution" else None
+    )
     max_levels = _FEW_LEVELS if ratio < _LARGE_RATIO else LEVELS_FOR_A_MEAN[-1]
     counts = (
         [settled]
@@ -76,7 +78,9 @@ def best_window(
         return pairs[0]
     return min(
         fitting,
-        key=lambda pair: cost(window_columns(pair[0], pair[1], min(ratio, _MAX_RATIO))),
+        key=lambda pair: cost(
+            window_columns(pair[0], pair[1], min(ratio, _MAX_RATIO))
+        ),
     )
 
 
@@ -170,7 +174,8 @@ def _information(columns: Columns) -> list[list[float]]:
         for column in columns
     ]
     return [
-        [sum(map(float.__mul__, left, right)) for right in scaled] for left in columns
+        [sum(map(float.__mul__, left, right)) for right in scaled]
+        for left in columns
     ]
 
 
@@ -199,9 +204,8 @@ GOALS = ("mean", "distribution")
 MAX_LEVELS = 32
 """Levels that a number can be rounded to; more tell next to nothing more, and each costs precision."""
 
-_FAR = Fraction(
-    10**150
-)  # the squares of such ends, as variances have them, are still floats
+# the squares of such ends, as variances have them, are still floats
+_FAR = Fraction(10**150)
 
 
 @dataclass(frozen=True)
@@ -234,7 +238,9 @@ class Range:
             InvalidRequest: it does not rise.
             InvalidNumber: not finite.
         """
-        return cls(exact.rational(low, name="low"), exact.rational(high, name="high"))
+        return cls(
+            exact.rational(low, name="low"), exact.rational(high, name="high")
+        )
 
     @property
     def width(self) -> Fraction:
@@ -307,9 +313,8 @@ class NumberDesign(Design):
     accepts_codes: ClassVar[bool] = False
     is_streamed: ClassVar[bool] = False
 
-    if (
-        TYPE_CHECKING
-    ):  # signatures of the verbs; a design must not load what takes an answer
+    # signatures of the verbs; a design must not load what takes an answer
+    if TYPE_CHECKING:
         respond = _respond.respond  # type: ignore[assignment]
         respond_all = _draw.respond_all  # type: ignore[assignment]
         tally = _count.tally
@@ -343,7 +348,10 @@ class NumberDesign(Design):
 
     def worst_variance(self) -> float:
         """Return the largest variance, over all numbers in the range, of an estimate from one response."""
-        responses, levels = range(self.channel.responses), range(self.channel.answers)
+        responses, levels = (
+            range(self.channel.responses),
+            range(self.channel.answers),
+        )
         columns = [
             [
                 float(self.channel.probability(response, given=level))

@@ -50,10 +50,11 @@ def realize(columns: Sequence[Column], gamma: Fraction) -> Dense:
     plain = _round_columns(target)
     if plain.parity <= gamma:
         return plain
-    channel = _round_columns(_mix_with_constant(target, _constant_share(target, gamma)))
-    if (
-        channel.parity > gamma
-    ):  # the proof above says never; a promise is checked all the same
+    channel = _round_columns(
+        _mix_with_constant(target, _constant_share(target, gamma))
+    )
+    # the proof above says never; a promise is checked all the same
+    if channel.parity > gamma:
         raise AssertionError(
             f"the parity {float(channel.parity)} is above {float(gamma)}"
         )
@@ -104,9 +105,8 @@ def _constant_share(target: list[list[Fraction]], gamma: Fraction) -> Fraction:
 def _mix_with_constant(
     target: list[list[Fraction]], share: Fraction
 ) -> list[list[Fraction]]:
-    live = [
-        any(row) for row in zip(*target, strict=True)
-    ]  # a response that never occurs must not begin to
+    # a response that never occurs must not begin to
+    live = [any(row) for row in zip(*target, strict=True)]
     even = share / sum(live)
     return [
         [

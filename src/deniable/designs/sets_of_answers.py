@@ -383,7 +383,9 @@ def _from_epsilon(
     return Bits(size, hit, stray, TOTAL, by_size)
 
 
-def _from_probabilities(size: int, p: Fraction, q: Fraction, *, by_size: bool) -> Bits:
+def _from_probabilities(
+    size: int, p: Fraction, q: Fraction, *, by_size: bool
+) -> Bits:
     if p == q:
         raise InvalidDesign(
             f"p = q = {p} sends the same bits whatever the answer; expected two different probabilities.",
@@ -401,9 +403,8 @@ Weights: TypeAlias = Mapping[int, Rational] | Sequence[Rational]
 """How often each size of set is sent: by size, or in order for the sizes 0, 1, 2 and so on. They sum to 1."""
 
 _MAX_SIZES = 2_000  # a tally keeps a count of each category for each size
-_PRECISE = Context(
-    prec=60
-)  # of which 20 digits are needed: weights are rounded to 64 bits
+# of which 20 digits are needed: weights are rounded to 64 bits
+_PRECISE = Context(prec=60)
 
 
 @register(
@@ -524,9 +525,8 @@ def rappor_weights(k: int, f: Rational) -> list[Fraction]:
         Decimal(flip.denominator - flip.numerator), Decimal(flip.denominator)
     )
     flipped = _PRECISE.subtract(Decimal(1), p_keep)
-    other_counts = _binomial(
-        k - 1, flipped, p_keep
-    )  # ones among the k − 1 bits that are not the answer's
+    # ones among the k − 1 bits that are not the answer's
+    other_counts = _binomial(k - 1, flipped, p_keep)
     none = Fraction(0)
     return [
         Fraction(p_keep) * (other_counts[t - 1] if t else none)

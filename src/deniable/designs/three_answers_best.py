@@ -206,11 +206,8 @@ def parameters_at(family: str, point: Triple) -> tuple[Fraction, ...]:
         return a, u
     if family == DDAGGER.name:
         return a, u / (u + v)
-    return (
-        a,
-        u + v,
-        u / (u + v) if u + v else Fraction(1, 2),
-    )  # "always the first": q never matters
+    # "always the first": q never matters
+    return a, u + v, u / (u + v) if u + v else Fraction(1, 2)
 
 
 def _planes(family: str, q: Rational | None) -> tuple[Plane, ...]:
@@ -329,9 +326,8 @@ def optimum(
                 best = candidate
     assert best is not None, "a region without an edge"
     lowest, (a, u, v), corner = best
-    if (
-        family != DAGGER.name and v > u
-    ):  # the responses 1 and 2 swapped: the same design under other names
+    # the responses 1 and 2 swapped: the same design under other names
+    if family != DAGGER.name and v > u:
         u, v = v, u
     return Optimum(family, parameters_at(family, (a, u, v)), lowest, corner)
 
@@ -427,7 +423,9 @@ def _edge_minima(
         (scanned[-1], corner_b.point, True),
     ]
     for i in range(1, _SCAN):
-        if scanned[i] < math.inf and scanned[i] <= min(scanned[i - 1], scanned[i + 1]):
+        if scanned[i] < math.inf and scanned[i] <= min(
+            scanned[i - 1], scanned[i + 1]
+        ):
             minimum = lowest_between(height, (i - 1) / _SCAN, (i + 1) / _SCAN)
             candidates.append((height(minimum), at(minimum), False))
     return candidates

@@ -279,7 +279,9 @@ def _warner(p: Rational) -> Diagonal:
 
 
 @register(
-    {"p": "4/5"}, {"p": "1/3", "categories": ["never", "ever"]}, purpose=Purpose.DEVICE
+    {"p": "4/5"},
+    {"p": "1/3", "categories": ["never", "ever"]},
+    purpose=Purpose.DEVICE,
 )
 def mirrored(p: Rational, *, categories: Labels = NO_YES) -> Design:
     """Say whether a statement holds: with probability p "I am a member", else its mirror "I am not a member".
@@ -305,7 +307,9 @@ def mirrored(p: Rational, *, categories: Labels = NO_YES) -> Design:
 
 
 @register(
-    {"p": "4/5"}, {"p": "3/10", "categories": ["never", "ever"]}, purpose=Purpose.DEVICE
+    {"p": "4/5"},
+    {"p": "3/10", "categories": ["never", "ever"]},
+    purpose=Purpose.DEVICE,
 )
 def disguised(p: Rational, *, categories: Labels = NO_YES) -> Design:
     """Name the colour of a card: members draw from a deck with a share p of red cards, the others from one with 1 − p.
@@ -361,7 +365,9 @@ def mangat_singh(t: Rational, p: Rational, *, categories: Labels = NO_YES) -> De
         Fraction(41, 9)
     """
     truth, keep = exact.probabilities(t=t, p=p)
-    return _build_two("mangat_singh", categories, _warner(truth + (1 - truth) * keep))
+    return _build_two(
+        "mangat_singh", categories, _warner(truth + (1 - truth) * keep)
+    )
 
 
 _LISTED = (
@@ -492,7 +498,9 @@ def correlated_question(
 
 
 @register(
-    {"p": "2/3"}, {"p": "1/10", "categories": ["never", "ever"]}, purpose=Purpose.DEVICE
+    {"p": "2/3"},
+    {"p": "1/10", "categories": ["never", "ever"]},
+    purpose=Purpose.DEVICE,
 )
 def mangat(p: Rational, *, categories: Labels = NO_YES) -> Design:
     """Let members say yes; the others use Warner's device with p.
@@ -522,7 +530,9 @@ def mangat(p: Rational, *, categories: Labels = NO_YES) -> Design:
 
 
 @register(
-    {"p": "7/10"}, {"p": "1/4", "categories": ["never", "ever"]}, purpose=Purpose.DEVICE
+    {"p": "7/10"},
+    {"p": "1/4", "categories": ["never", "ever"]},
+    purpose=Purpose.DEVICE,
 )
 def devore(p: Rational, *, categories: Labels = NO_YES) -> Design:
     """Answer the sensitive question with probability p, else one to which everybody says yes.
@@ -659,11 +669,15 @@ def mangat_singh_singh(
         Fraction(5, 1)
     """
     p_no, share = exact.probabilities(p=p, b=b)
-    return _build_two("mangat_singh_singh", categories, _one_sided((1 - p_no) * share))
+    return _build_two(
+        "mangat_singh_singh", categories, _one_sided((1 - p_no) * share)
+    )
 
 
 @register(
-    {"p": "3/5"}, {"p": "1/4", "categories": ["never", "ever"]}, purpose=Purpose.DEVICE
+    {"p": "3/5"},
+    {"p": "1/4", "categories": ["never", "ever"]},
+    purpose=Purpose.DEVICE,
 )
 def singh_joarder(p: Rational, *, categories: Labels = NO_YES) -> Design:
     """Use Warner's device with p; a member who would have to say no draws once more.

@@ -234,7 +234,9 @@ def corner_channel(ratio: Fraction, delta: Fraction, ceiling: Fraction) -> Dense
             "Use relaxed_warner(), or warner() at the ceiling.",
         )
     other_weight = -int(-TOTAL * delta / (ceiling - ratio) // 1)
-    own_weight = int(min(ratio * other_weight + delta * TOTAL, ceiling * other_weight))
+    own_weight = int(
+        min(ratio * other_weight + delta * TOTAL, ceiling * other_weight)
+    )
     return Dense(
         (
             (TOTAL - other_weight, TOTAL - own_weight),
@@ -244,7 +246,9 @@ def corner_channel(ratio: Fraction, delta: Fraction, ceiling: Fraction) -> Dense
     )
 
 
-def capped_even(ratio: Fraction, delta: Fraction, ceiling: Fraction | None) -> Channel:
+def capped_even(
+    ratio: Fraction, delta: Fraction, ceiling: Fraction | None
+) -> Channel:
     """Return the even channel under (ε, δ), or Warner's at the ceiling where that is tighter."""
     if ceiling is None or ceiling * (1 - delta) >= ratio + delta:
         return even_channel(ratio, delta)
@@ -331,7 +335,8 @@ class Candidate:
 
     def __str__(self) -> str:
         p00, p11 = (
-            self.design.probability(name, given=name) for name in self.design.categories
+            self.design.probability(name, given=name)
+            for name in self.design.categories
         )
         epsilon = formats.epsilon(self.design.epsilon)
         return f"{self.design.name} (p00 = {float(p00):.6g}, p11 = {float(p11):.6g}, ε = {epsilon})"
@@ -633,7 +638,11 @@ def _note(
         )
     m = min(guess, 1 - guess)
     g = threshold(read_ratio(epsilon), share)
-    if not share or g <= m or any(alternative.exposes for alternative in alternatives):
+    if (
+        not share
+        or g <= m
+        or any(alternative.exposes for alternative in alternatives)
+    ):
         return ""
     return (
         f"A design with a variance of {float(m / share - m * m):.6g} at {float(guess):.4g} was left out, because it "

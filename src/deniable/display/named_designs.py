@@ -48,9 +48,12 @@ NAMED = {
         "forced response with several categories", "Boruch 1971"
     ),
     "simmons": NamedDesign("the unrelated question", "Greenberg et al. 1969"),
-    "mangat_unrelated": NamedDesign("the two-stage unrelated question", "Mangat 1992"),
+    "mangat_unrelated": NamedDesign(
+        "the two-stage unrelated question", "Mangat 1992"
+    ),
     "correlated_question": NamedDesign(
-        "the unrelated question with a correlated trait", "Soberanis-Cruz et al. 2008"
+        "the unrelated question with a correlated trait",
+        "Soberanis-Cruz et al. 2008",
     ),
     "mangat_singh": NamedDesign("the two-stage procedure", "Mangat and Singh 1990"),
     "mangat_singh_singh": NamedDesign(
@@ -229,7 +232,9 @@ def _decks(design: Design, no: _Chances, yes: _Chances) -> str:
     draws = len(no) - 1
     red, red_otherwise = (
         print_probability(
-            sum((count * chance for count, chance in enumerate(chances)), Fraction(0))
+            sum(
+                (count * chance for count, chance in enumerate(chances)), Fraction(0)
+            )
             / draws
         )
         for chances in (yes, no)

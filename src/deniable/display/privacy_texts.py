@@ -141,7 +141,9 @@ def groups(design: Design, category: int) -> list[SentAlike]:
             design.channel.probability(number, given=category), []
         ).append(symbol)
     return [
-        SentAlike(p, tuple(symbols_by_probability[p]), len(symbols_by_probability[p]))
+        SentAlike(
+            p, tuple(symbols_by_probability[p]), len(symbols_by_probability[p])
+        )
         for p in sorted(symbols_by_probability, reverse=True)
     ]
 
@@ -154,7 +156,8 @@ def _sentence(design: Design, category: int, more: str = "") -> str:
     sets = groups(design, category)
     base = base_for(min(group.probability for group in sets if group.probability))
     parts = [
-        _part(group, base, last=group is sets[-1] and len(sets) > 1) for group in sets
+        _part(group, base, last=group is sets[-1] and len(sets) > 1)
+        for group in sets
     ]
     return f"Of {base:,} people whose answer is {quoted(design.categories[category])}, {formats.listing(parts)}{more}."
 
@@ -214,7 +217,9 @@ def attributes(design: Design) -> tuple[str, ...]:
             "this design is for one attribute; expected one for several.",
             "Use promise().",
         )
-    hidden = [factor for factor in design.factors if factor.design.parity != math.inf]
+    hidden = [
+        factor for factor in design.factors if factor.design.parity != math.inf
+    ]
     open_ones = [
         factor for factor in design.factors if factor.design.parity == math.inf
     ]

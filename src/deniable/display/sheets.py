@@ -13,10 +13,8 @@ from deniable.display.views import ChannelView
 from deniable.estimates.results import words_of
 from deniable.rendering import Sheet, columns_of, formats
 
-_FEW_ANSWERS, _FEW_LETTERS = (
-    5,
-    40,
-)  # categories, and letters of them, that a title lists
+# categories, and letters of them, that a title lists
+_FEW_ANSWERS, _FEW_LETTERS = 5, 40
 
 
 def view_sheet(
@@ -96,12 +94,15 @@ def counts_sheet(tally: Any, labels: Sequence[str], counts: Sequence[int]) -> Sh
     """Return a table of counts by response; with weights also their sums, of which the shares then are."""
     weights = getattr(tally, "weights", None)
     amounts = counts if weights is None else [float(weight) for weight in weights]
-    total = max(1, tally.respondents) if weights is None else float(sum(amounts)) or 1.0
+    total = (
+        max(1, tally.respondents) if weights is None else float(sum(amounts)) or 1.0
+    )
     columns: list[Sequence[Any]] = (
         [labels, counts] if weights is None else [labels, counts, amounts]
     )
     rows = [
-        (*row, amount / total) for *row, amount in zip(*columns, amounts, strict=True)
+        (*row, amount / total)
+        for *row, amount in zip(*columns, amounts, strict=True)
     ]
     heads = (
         ("response", "count", "share")
@@ -150,9 +151,7 @@ def design_title(design: Any) -> str:
         if is_short
         else f"{len(names):,} answers"
     )
-    return (
-        f"{words_of(design.name)}, for {answers}, ε = {formats.epsilon(design.epsilon)}"
-    )
+    return f"{words_of(design.name)}, for {answers}, ε = {formats.epsilon(design.epsilon)}"
 
 
 def cell_counts(tally: Any) -> tuple[list[str], list[int]]:
@@ -179,6 +178,9 @@ def _holding(design: Design) -> list[str]:
 
 def missing_notes(tally: Any) -> tuple[str, ...]:
     """Return sentences about people whose responses are not counted."""
-    missing, declared = getattr(tally, "missing", 0), getattr(tally, "declared", None)
+    missing, declared = (
+        getattr(tally, "missing", 0),
+        getattr(tally, "declared", None),
+    )
     sentence = (f"{missing:,} sent nothing and are not counted.",) if missing else ()
     return (*sentence, *(declared.notes() if declared is not None else ()))

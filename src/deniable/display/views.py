@@ -46,7 +46,9 @@ class ChannelView(NamedTuple):
         return max(map(max, self.chances))
 
 
-def design_views(design: Design, *, pictured: bool = False) -> tuple[ChannelView, ...]:
+def design_views(
+    design: Design, *, pictured: bool = False
+) -> tuple[ChannelView, ...]:
     """Return the tables of a design for categories: one, or of several attributes one for each of the first few.
 
     Args:
@@ -70,9 +72,14 @@ def design_views(design: Design, *, pictured: bool = False) -> tuple[ChannelView
         )
     if channel.two_level is not None:
         return (_view_levels(channel.two_level),)
-    limits = (MAX_PICTURED, MAX_PICTURED) if pictured else (MAX_RESPONSES, MAX_ANSWERS)
+    limits = (
+        (MAX_PICTURED, MAX_PICTURED) if pictured else (MAX_RESPONSES, MAX_ANSWERS)
+    )
     view = _view_corner(design, *limits)
-    if (len(view.responses), len(view.given)) == (channel.responses, channel.answers):
+    if (len(view.responses), len(view.given)) == (
+        channel.responses,
+        channel.answers,
+    ):
         return (view,)
     return (
         view._replace(

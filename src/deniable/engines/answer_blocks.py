@@ -126,7 +126,9 @@ def _read_batches(
             columns[name] = pa.array([folders[name]] * len(batch), pa.string())
         names = (*labels, *keep)
         yield (
-            pa.record_batch({name: columns[name] for name in names}) if names else batch
+            pa.record_batch({name: columns[name] for name in names})
+            if names
+            else batch
         )
 
 

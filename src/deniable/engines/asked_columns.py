@@ -51,7 +51,9 @@ class AskedColumns:
     @property
     def columns(self) -> tuple[str, ...]:
         """The columns that tell about somebody, and are read."""
-        return self.answers if self.cohorts is None else (*self.answers, self.cohorts)
+        return (
+            self.answers if self.cohorts is None else (*self.answers, self.cohorts)
+        )
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -85,7 +87,9 @@ class AskedColumns:
         options: dict[str, Any] = {} if source is None else {"source": source}
         if self.design.accepts_codes:
             options["codes"] = self._codes()
-        draw_column = self._stream(engine, options) if self.design.is_streamed else None
+        draw_column = (
+            self._stream(engine, options) if self.design.is_streamed else None
+        )
 
         def draw(block: Block) -> Responses[Any]:
             try:
@@ -140,8 +144,12 @@ class AskedColumns:
         self, responses: Responses[Any], *, stored: bool
     ) -> dict[str, pa.Array[Any]]:
         """Return responses as columns of Arrow: in their stored form, or as labels."""
-        read = responses.to_arrow().column if stored else partial(_to_labels, responses)
-        return {self.prefix + name: one_array(read(name)) for name in responses.columns}
+        read = (
+            responses.to_arrow().column if stored else partial(_to_labels, responses)
+        )
+        return {
+            self.prefix + name: one_array(read(name)) for name in responses.columns
+        }
 
     def hashes(self, rows: int) -> pa.Array[Any]:
         """Return the column that names the design in each row: rows travel, and metadata is lost on the way."""
@@ -193,7 +201,9 @@ def ask(
         )
     answers = attributes if column is None else (column,)
     return (
-        AskedColumns(design, answers, "", codes, cohorts, by_attribute=column is None),
+        AskedColumns(
+            design, answers, "", codes, cohorts, by_attribute=column is None
+        ),
     )
 
 
@@ -308,7 +318,9 @@ def _to_labels(responses: Responses[Any], name: str) -> Any:
         column = responses.columns[name]
         return device.channel.coding.labels(column, device.symbols, present)
     symbols = iter(device.symbols_in(name, responses.present()[name]))
-    labels = [next(symbols) if is_present else None for is_present in present.tolist()]
+    labels = [
+        next(symbols) if is_present else None for is_present in present.tolist()
+    ]
     return pa.array(labels, pa.int64() if name == "cohort" else pa.string())
 
 

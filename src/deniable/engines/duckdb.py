@@ -95,7 +95,11 @@ class _InDuckDB:
     def kinds(self) -> Mapping[str, str]:
         if self.relation is not None:
             return dict(
-                zip(self.relation.columns, map(_kind, self.relation.types), strict=True)
+                zip(
+                    self.relation.columns,
+                    map(_kind, self.relation.types),
+                    strict=True,
+                )
             )
         cursor = self.connection.execute(
             f"SELECT * FROM {DIALECTS[self.dialect].name(*self.table)} LIMIT 0"
@@ -118,5 +122,9 @@ def _kind(of: object) -> str:
     name = str(of).partition("(")[0]
     if name in ("VARCHAR", "ENUM"):
         return "text"
-    number = name.endswith(("INT", "INTEGER")) or name in ("DECIMAL", "FLOAT", "DOUBLE")
+    number = name.endswith(("INT", "INTEGER")) or name in (
+        "DECIMAL",
+        "FLOAT",
+        "DOUBLE",
+    )
     return "numbers" if number else "bytes" if name == "BLOB" else name

@@ -45,7 +45,13 @@ from deniable.tallies.files import Progress
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["PART_BYTES", "PART_ROWS", "WrittenResponses", "respond_file", "tally_file"]
+__all__ = [
+    "PART_BYTES",
+    "PART_ROWS",
+    "WrittenResponses",
+    "respond_file",
+    "tally_file",
+]
 
 PART_ROWS = 1 << 25
 """Rows after which a part ends, where the format tells how many there are."""
@@ -169,7 +175,8 @@ class _Job:
     def write(self, batches: Iterable[pa.RecordBatch], file: IO[bytes]) -> None:
         """Write batches, of which there is one at least."""
         designs = {
-            question.metadata_key: question.design.hash for question in self.questions
+            question.metadata_key: question.design.hash
+            for question in self.questions
         }
         write_batches(batches, file, self.format, designs)
 
@@ -178,7 +185,9 @@ class _Job:
     ) -> Generator[pa.RecordBatch]:
         """Read, draw and hand over to whoever writes: steps that run at the same time."""
         labels = [name for question in self.questions for name in question.labels]
-        unlabelled = [name for question in self.questions for name in question.others]
+        unlabelled = [
+            name for question in self.questions for name in question.others
+        ]
         names = (
             tuple(dict.fromkeys(labels)),
             tuple(dict.fromkeys([*unlabelled, *self.keep])),
@@ -206,7 +215,9 @@ class _Job:
                 question.drawing(self.engine, self.source)
                 for question in self.questions
             ]
-            local.shuffler = Shuffler(self.source, getattr(self.engine, "fast", None))
+            local.shuffler = Shuffler(
+                self.source, getattr(self.engine, "fast", None)
+            )
         responses = [draw(block) for draw in local.draws]
         columns: dict[str, Any] = {}
         for question, drawn in zip(self.questions, responses, strict=True):
@@ -351,7 +362,9 @@ def _scale_progress(
 def _check_same(job: _Job, inputs: list[Input], begun: journal.Journal) -> None:
     """Refuse to go on with a job that was begun with something else."""
     plan = begun.plan
-    differ = [name for name, value in job.to_plan().items() if plan.get(name) != value]
+    differ = [
+        name for name, value in job.to_plan().items() if plan.get(name) != value
+    ]
     if differ:
         names = " and ".join(name.replace("_", " ") for name in differ)
         raise InvalidRequest(

@@ -93,7 +93,9 @@ def _counted(
     reached: str | None,
     tables: Tables,
 ) -> Any:
-    return count_on(_InPostgres(tables, table), design, columns, by=by, reached=reached)
+    return count_on(
+        _InPostgres(tables, table), design, columns, by=by, reached=reached
+    )
 
 
 @dataclass(frozen=True)
@@ -103,7 +105,9 @@ class _InPostgres:
     dialect: str = "postgres"
 
     def kinds(self) -> Mapping[str, str]:
-        columns = self.tables.rows(_COLUMNS, DIALECTS[self.dialect].name(*self.table))
+        columns = self.tables.rows(
+            _COLUMNS, DIALECTS[self.dialect].name(*self.table)
+        )
         if not columns:
             raise InvalidRequest(
                 f"there is no table {quoted('.'.join(self.table), 80)}; expected one, or a view.",

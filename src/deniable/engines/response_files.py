@@ -38,7 +38,9 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _BATCH = 1 << 20  # rows that are counted at a time
-_SHARES = 4  # stretches of a file for each thread, so that none waits long for another
+_SHARES = (
+    4  # stretches of a file for each thread, so that none waits long for another
+)
 
 
 def tally_file(
@@ -158,7 +160,9 @@ class _StretchCounter:
                     group = tuple(names[name] for name in self.groups)
                     add_tallies(total, {group: tally})
                 earlier, share = share or 0.0, stretch.share(opened, rows)
-                self._tell(rows - before, (share or 0.0) - earlier, share is not None)
+                self._tell(
+                    rows - before, (share or 0.0) - earlier, share is not None
+                )
                 before = rows
         self._tell(0, 1.0 - (share or 0.0), True)
         return total
@@ -198,9 +202,8 @@ def _count(
     try:
         return engine.tally(design, responses)
     except InvalidResponse:
-        if isinstance(
-            design, Design
-        ):  # names the row, with those before it that are missing
+        # names the row, with those before it that are missing
+        if isinstance(design, Design):
             tally_categories(design, first, codes=True)
         raise
 

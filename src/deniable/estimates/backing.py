@@ -45,7 +45,9 @@ class Backing:
     def few(self, respondents: int) -> bool:
         """Tell whether fewer responses of some sort are expected than two moments or the likelihood need."""
         rates = np.array([self.p, self.least, self.most])
-        return respondents * float(np.minimum(rates, 1 - rates).min()) < LEAST_EXPECTED
+        return (
+            respondents * float(np.minimum(rates, 1 - rates).min()) < LEAST_EXPECTED
+        )
 
     def telling(self, respondents: int) -> bool:
         """Tell whether the count tells enough: other answers hardly differ in how often they back a category."""
@@ -79,7 +81,9 @@ class Backing:
         ):
             low, high = self.shares(*clopper_pearson(hits, respondents, confidence))
             return np.maximum(low, 0.0), np.minimum(high, 1.0)
-        seen = np.column_stack(np.broadcast_arrays(hits, self.p, self.least, self.most))
+        seen = np.column_stack(
+            np.broadcast_arrays(hits, self.p, self.least, self.most)
+        )
         found, where = np.unique(seen, axis=0, return_inverse=True)
         allowed = [
             sent(int(row[0]), respondents, *row[1:]).shares(population, confidence)
@@ -135,6 +139,8 @@ def clopper_pearson(
         hits > 0, betaincinv(np.where(hits > 0, hits, 1), n - hits + 1, tail), 0.0
     )
     high = np.where(
-        hits < n, betaincinv(hits + 1, np.where(hits < n, n - hits, 1), 1 - tail), 1.0
+        hits < n,
+        betaincinv(hits + 1, np.where(hits < n, n - hits, 1), 1 - tail),
+        1.0,
     )
     return low, high

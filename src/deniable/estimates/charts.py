@@ -73,7 +73,9 @@ def chart(
         figsize=(8, 1.2 + height + 0.5 * len(panels)), layout="constrained"
     )
     ratios = [len(panel) + 1 for panel in panels]
-    subplots = figure.subplots(len(panels), squeeze=False, height_ratios=ratios)[:, 0]
+    subplots = figure.subplots(len(panels), squeeze=False, height_ratios=ratios)[
+        :, 0
+    ]
     for axes, panel in zip(subplots, panels, strict=True):
         _draw_rows(axes, panel, truth or {}, log=summary.quantity in _RATIOS)
     n_hidden = len(summary.rows) - len(effects)
@@ -220,7 +222,10 @@ def _without_intercept(summary: Summary[Row]) -> Sequence[Row]:
 def _panels(rows: Sequence[Row]) -> list[list[Row]]:
     """Return rows of about one order of magnitude together, in their order, so that each interval can be seen."""
     sizes = [
-        max([abs(end) for end in (row.low, row.high) if np.isfinite(end)], default=0.0)
+        max(
+            [abs(end) for end in (row.low, row.high) if np.isfinite(end)],
+            default=0.0,
+        )
         for row in rows
     ]
     panels: list[list[int]] = []

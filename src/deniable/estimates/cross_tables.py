@@ -258,13 +258,18 @@ class ModelledCells(TableCells, Model):
     def names(self) -> Sequence[str]:
         """The names of all combinations, row by row."""
         down, across = self.axes
-        return [f"{row} · {column}" for row in down.labels for column in across.labels]
+        return [
+            f"{row} · {column}" for row in down.labels for column in across.labels
+        ]
 
     @property
     def row_type(self) -> RowType:
         return Row
 
-    def row_columns(self, request: IntervalRequest | None = None) -> Mapping[str, Any]:  # noqa: ARG002 - there are none
+    def row_columns(
+        self,
+        request: IntervalRequest | None = None,  # noqa: ARG002 - there are none
+    ) -> Mapping[str, Any]:
         return {}
 
 
@@ -402,7 +407,9 @@ class Table(Result[Any]):
     def _joined_names(self) -> dict[str, list[Any]]:
         n_rows, n_columns = self.shares.shape
         return {
-            self.rows: [label for label in self.row_labels for _ in range(n_columns)],
+            self.rows: [
+                label for label in self.row_labels for _ in range(n_columns)
+            ],
             self.columns: list(self.column_labels) * n_rows,
         }
 
@@ -482,8 +489,12 @@ class Table(Result[Any]):
             strength.noncentrality(1 - tail),
             strength.noncentrality(tail, min_quantile=0.5),
         )
-        by_likelihood = self.cells.strength_interval(level) if math.isnan(low) else None
-        squares = Interval(*(strength.v(strength.scale * end) for end in (low, high)))
+        by_likelihood = (
+            self.cells.strength_interval(level) if math.isnan(low) else None
+        )
+        squares = Interval(
+            *(strength.v(strength.scale * end) for end in (low, high))
+        )
         return by_likelihood or squares
 
     def pooled(self, axis: int) -> Matrix:
@@ -502,7 +513,9 @@ class Table(Result[Any]):
         rarest = np.where(rare, np.inf, shares).argmin()
         host = len(labels) - 1 if labels[-1] == OTHER else rarest
         together = rare | (np.arange(len(labels)) == host)
-        return np.vstack([np.eye(len(labels))[~together], together.astype(np.float64)])
+        return np.vstack(
+            [np.eye(len(labels))[~together], together.astype(np.float64)]
+        )
 
     def odds_ratio(
         self,
@@ -575,7 +588,9 @@ class Table(Result[Any]):
         if self.shares.shape == (2, 2) and isinstance(self.cells, EstimatedCells):
             ratio = self.odds_ratio()
             low, high = ratio.conf_int(level=level)["odds ratio"]
-            sentences.append(f"Odds ratio: {ratio.value:.3g} ({low:.3g} … {high:.3g}).")
+            sentences.append(
+                f"Odds ratio: {ratio.value:.3g} ({low:.3g} … {high:.3g})."
+            )
         if self.cells.states_strength or not math.isnan(self.cramers_v):
             low, high = self.cramers_v_interval(level=level)
             ends = "" if math.isnan(low) else f" ({low:.3f} … {high:.3f})"
@@ -672,7 +687,9 @@ class _Strength(NamedTuple):
             return math.nan
         return math.sqrt(min(max(squares, 0.0) / (self.labels - 1), 1.0))
 
-    def noncentrality(self, probability: float, *, min_quantile: float = 0.0) -> float:
+    def noncentrality(
+        self, probability: float, *, min_quantile: float = 0.0
+    ) -> float:
         """Return the noncentrality at which a χ² is below the observed sum with this probability.
 
         Args:
@@ -924,7 +941,9 @@ def independence(
     ]
     sizes = [len(margin.design.categories) for margin in margins]
     df = math.prod(sizes) - 1 - sum(size - 1 for size in sizes)
-    return likelihood_ratio("Test of independence", heights[0] - sum(heights[1:]), df)
+    return likelihood_ratio(
+        "Test of independence", heights[0] - sum(heights[1:]), df
+    )
 
 
 def _count_codes(design: Design, codes: NDArray[np.int64]) -> Tally:

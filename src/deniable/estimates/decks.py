@@ -158,7 +158,9 @@ class DeckEvidence(CountEvidence):
     def default_interval(self, method: str) -> str:  # noqa: ARG002 - there is one method
         """Return "exact", but for very large groups with spare cards."""
         _, *dealt = self._informative
-        return "exact" if members.dealt_terms(*dealt) <= members.MOST_TERMS else "score"
+        return (
+            "exact" if members.dealt_terms(*dealt) <= members.MOST_TERMS else "score"
+        )
 
     def intervals(self, estimate: Estimate[Self]) -> Mapping[str, IntervalMethod]:
         return {
@@ -227,7 +229,9 @@ class DeckEvidence(CountEvidence):
 
     def _parts(self, f: Fraction | None = None) -> tuple[Fraction, Fraction]:
         n = self.respondents
-        return parts(self.design, n, _fraction(n, self.population) if f is None else f)
+        return parts(
+            self.design, n, _fraction(n, self.population) if f is None else f
+        )
 
     @property
     def _informative(self) -> tuple[int, int, int, int]:
@@ -254,7 +258,12 @@ class DeckEvidence(CountEvidence):
         """Return all shares whose own variance explains the distance."""
         constant, slope = map(float, self._parts())
         low, high = wilson(
-            vector(self.share), 1 + constant, constant, self.respondents, slope, level
+            vector(self.share),
+            1 + constant,
+            constant,
+            self.respondents,
+            slope,
+            level,
         )
         return _both_shares(float(low), float(high))
 

@@ -165,7 +165,9 @@ def pair_signs(groups: int) -> Matrix:
     return vector([first - second for first, second in pairs])
 
 
-def weigh_names(signs: Matrix, names: Sequence[str], compared: Sequence[str]) -> Matrix:
+def weigh_names(
+    signs: Matrix, names: Sequence[str], compared: Sequence[str]
+) -> Matrix:
     """Return the sums of numbers that comparisons are, where each group has the same names in the same order."""
     chosen = np.eye(len(names))[[list(names).index(name) for name in compared]]
     return vector(np.kron(signs, chosen))
@@ -264,7 +266,10 @@ class Differences(Result[DifferenceRow]):
 
     _row_type = DifferenceRow
 
-    def _row_columns(self, request: IntervalRequest) -> Mapping[str, Sequence[float]]:  # noqa: ARG002 - p has no level
+    def _row_columns(
+        self,
+        request: IntervalRequest,  # noqa: ARG002 - p has no level
+    ) -> Mapping[str, Sequence[float]]:
         return {
             "p_value": list(self.p_values.values()),
             "adjusted": list(self.adjusted.values()),
@@ -274,7 +279,9 @@ class Differences(Result[DifferenceRow]):
         groups = self.of.summary(level=request.level)
         n = len(self.compared)
         adjusting = (
-            (f"p-values are adjusted for {n:,} comparisons by Holm.",) if n > 1 else ()
+            (f"p-values are adjusted for {n:,} comparisons by Holm.",)
+            if n > 1
+            else ()
         )
         what = (
             "each pair of groups"

@@ -86,7 +86,9 @@ def _caption(summary: Summary[Row], level: str) -> str:
 def _heads(summary: Summary[Row], names: Sequence[str], level: str) -> list[str]:
     """Return the heads of columns, by the names of their first fields."""
     kind = (
-        "credible interval" if summary.interval.startswith("credible") else "interval"
+        "credible interval"
+        if summary.interval.startswith("credible")
+        else "interval"
     )
     heads = {
         **_HEADS,
@@ -209,7 +211,10 @@ def _pictures(rows: Sequence[Row]) -> list[str]:
     """Return a small SVG for each row, all on one scale: the interval as a line, the estimate as a dot."""
     bounds = [(row.low, row.estimate, row.high) for row in rows]
     finite = [
-        end for ends in bounds for end in ends if end is not None and math.isfinite(end)
+        end
+        for ends in bounds
+        for end in ends
+        if end is not None and math.isfinite(end)
     ]
     low, high = min([0.0, *finite]), max([0.0, *finite])
     scale = (_WIDTH - 8) / (high - low or 1.0)

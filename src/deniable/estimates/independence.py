@@ -20,7 +20,14 @@ from deniable.estimates.testing import HypothesisTest
 if TYPE_CHECKING:
     from deniable.types.strings.scores import ResponseBits
 
-__all__ = ["ScoredRows", "TableSide", "holm", "response_scores", "score_test", "white"]
+__all__ = [
+    "ScoredRows",
+    "TableSide",
+    "holm",
+    "response_scores",
+    "score_test",
+    "white",
+]
 
 MAX_CELLS = 4_096
 """Responses of a question in a table: each is a row or a column of it."""
@@ -81,7 +88,9 @@ class TableSide(NamedTuple):
     @classmethod
     def of(cls, values: Matrix, times: Vector | float = 1.0) -> TableSide:
         """Return it for white scores, of which each was seen so many times."""
-        return cls(values.shape[1], float((times * (values**2).sum(axis=1) ** 2).sum()))
+        return cls(
+            values.shape[1], float((times * (values**2).sum(axis=1) ** 2).sum())
+        )
 
     def variances(self, other: TableSide, n: int) -> tuple[float, float]:
         """Return the variance of the statistic over all pairings of n rows, and what it were for normal scores.
@@ -90,7 +99,12 @@ class TableSide(NamedTuple):
         """
         p, q = self.rank, other.rank
         normal = (
-            2 * p * (n - 1 - p) * q * (n - 1 - q) / ((n - 1) ** 2 * (n + 1) * (n - 2))
+            2
+            * p
+            * (n - 1 - p)
+            * q
+            * (n - 1 - q)
+            / ((n - 1) ** 2 * (n + 1) * (n - 2))
         )
         tails = [
             n * (n + 1) * side.tail - (n - 1) * side.rank * (side.rank + 2)

@@ -171,9 +171,8 @@ def quantile(confidence: float, degrees: float = math.inf) -> float:
     """Return z with probability `confidence` between −z and z under the normal law, or Student's with few degrees."""
     if not math.isinf(degrees):
         return float(-stdtrit(degrees, (1 - confidence) / 2))
-    return -NormalDist().inv_cdf(
-        (1 - confidence) / 2
-    )  # of the lower tail, which keeps its digits near 1
+    # of the lower tail, which keeps its digits near 1
+    return -NormalDist().inv_cdf((1 - confidence) / 2)
 
 
 def one_of(events: int, level: float) -> float:
@@ -187,7 +186,9 @@ def one_of(events: int, level: float) -> float:
         0.99
     """
     each = (
-        1 - (1 - level) / events if isinstance(level, Real) and 0 < level < 1 else 1.0
+        1 - (1 - level) / events
+        if isinstance(level, Real) and 0 < level < 1
+        else 1.0
     )
     if not 0 < each < 1:
         raise InvalidRequest(
@@ -234,7 +235,9 @@ def score(basis: Basis, confidence: float) -> Ends:
     takes the other answers in the proportions in which they are estimated.
     """
     own, others = basis.spread
-    return wilson(basis.unbiased, own, others, basis.respondents, basis.f, confidence)
+    return wilson(
+        basis.unbiased, own, others, basis.respondents, basis.f, confidence
+    )
 
 
 def wilson(
@@ -310,9 +313,8 @@ def recovered(
 
     def width(reach: Vector) -> float:
         units = np.divide(reach, errors, out=np.zeros_like(reach), where=errors > 0)
-        known = float(
-            (reach[errors == 0] ** 2).sum()
-        )  # what does not vary goes along with nothing
+        # what does not vary goes along with nothing
+        known = float((reach[errors == 0] ** 2).sum())
         return float(max(spread.between(units, units) + known, 0.0) ** 0.5)
 
     value, down, up = float(weights @ center), weights * below, weights * above
@@ -367,7 +369,9 @@ def profiled_sum(
     left: float = 1.0,
 ) -> Interval:
     """Return all Σ w_j π_j whose profile log-likelihood is within z²/2 of the maximum on the simplex."""
-    floor = log_likelihood(counts, matrix @ best) - left * quantile(confidence) ** 2 / 2
+    floor = (
+        log_likelihood(counts, matrix @ best) - left * quantile(confidence) ** 2 / 2
+    )
     between = float(weights.min()), float(weights.max())
     peak = float(np.clip(weights @ best, *between))
 
@@ -450,7 +454,9 @@ def _where_high(
 
 
 def halved(
-    holds: Callable[[Vector], NDArray[np.bool_]], inside: Vector, last: Vector | float
+    holds: Callable[[Vector], NDArray[np.bool_]],
+    inside: Vector,
+    last: Vector | float,
 ) -> Vector:
     """Return where each begins not to hold on the way from inside, where it does, to the last; that, if it holds there.
 
@@ -488,7 +494,9 @@ def crossings(
     return low, high
 
 
-def _diagonal_height(linear: Supported, counts: Vector, j: int, share: float) -> float:
+def _diagonal_height(
+    linear: Supported, counts: Vector, j: int, share: float
+) -> float:
     """Return the largest log-likelihood with one share fixed, where each cell tells one share."""
     rest = np.delete(np.arange(len(counts)), j)
     responses = np.empty(len(counts))

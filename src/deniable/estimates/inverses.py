@@ -44,15 +44,16 @@ def own_inverse(channel: Channel, guess: Vector | None) -> Linear:
             "Leave the guess away: the estimate is the best one at even shares.",
         )
     if guess is not None and channel.answers != channel.responses:
-        return written_inverse(
-            channel, guess
-        )  # of a product, it is one only if the guess is
+        # of a product, it is one only if the guess is
+        return written_inverse(channel, guess)
     if channel.product is not None:
         return factored(channel.product)
     sets = channel.set_valued
     if sets is not None:
         return (
-            by_sizes(sets) if sets.by_size or sets.own_cells else summing_to_one(sets)
+            by_sizes(sets)
+            if sets.by_size or sets.own_cells
+            else summing_to_one(sets)
         )
     return (
         two_level_inverse(channel.two_level)

@@ -72,7 +72,9 @@ class Factored(Linear):
     def covariance(
         self, responses: Vector, shares: Vector, f: float, divisor: float
     ) -> Covariance:
-        return FactoredCovariance(self, vector(responses), vector(shares), f, divisor)
+        return FactoredCovariance(
+            self, vector(responses), vector(shares), f, divisor
+        )
 
     def spread(self, shares: Vector) -> tuple[Vector, Vector]:
         moments = [side.moments for side in self.sides]
@@ -115,7 +117,8 @@ class FactoredCovariance(Covariance):
             self.shares @ (one * two)
         )
         return float(
-            (device - self.f * (self.shares @ one) * (self.shares @ two)) / self.divisor
+            (device - self.f * (self.shares @ one) * (self.shares @ two))
+            / self.divisor
         )
 
     def matrix(self) -> Matrix:
@@ -130,9 +133,10 @@ class FactoredCovariance(Covariance):
             [side.inverse for side in self.linear.sides],
             self.linear.responses,
         )
+        # L (L D_λ)′
         device = along(
             inverse, along(inverse, np.diag(self.responses), sizes).T, sizes
-        )  # L (L D_λ)′
+        )
         part = (
             device
             + (self.f - 1) * np.diag(self.shares)
@@ -141,7 +145,9 @@ class FactoredCovariance(Covariance):
         return vector(part / self.divisor)
 
 
-def apply(operators: Sequence[Operator], cells: Vector, sizes: Sequence[int]) -> Vector:
+def apply(
+    operators: Sequence[Operator], cells: Vector, sizes: Sequence[int]
+) -> Vector:
     """Apply one operator along each axis of a table of cells, the last axis fastest."""
     return along(operators, cells[:, None], sizes)[:, 0]
 
@@ -157,7 +163,9 @@ def along(
                 axis=axis, keepdims=True
             )
         else:
-            table = np.moveaxis(np.tensordot(operator, table, axes=(1, axis)), 0, axis)
+            table = np.moveaxis(
+                np.tensordot(operator, table, axes=(1, axis)), 0, axis
+            )
     return vector(table.reshape(-1, columns.shape[1]))
 
 

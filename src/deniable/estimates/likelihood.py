@@ -35,9 +35,7 @@ class Convergence:
     converged: bool
 
     def __str__(self) -> str:
-        return (
-            f"the likelihood may still gain {self.gap:.2g} after {self.steps:,} steps."
-        )
+        return f"the likelihood may still gain {self.gap:.2g} after {self.steps:,} steps."
 
 
 def most_likely(
@@ -63,9 +61,8 @@ def most_likely(
         return np.clip(unbiased, 0.0, 1.0), closed
     if diagonal := direct(linear):
         responses = level(counts, diagonal.q, rising=diagonal.gap > 0)
-        shares = (
-            np.maximum((responses - diagonal.q) / diagonal.gap, 0.0) + 0.0
-        )  # no negative zeros
+        # no negative zeros
+        shares = np.maximum((responses - diagonal.q) / diagonal.gap, 0.0) + 0.0
         return shares / shares.sum(), closed
     matrix, start = floats(channel), projection(unbiased)
     return climbed(matrix, counts, start=start)
@@ -80,7 +77,9 @@ def climbed(
     )
 
 
-def level(counts: Vector, bound: float, *, rising: bool, mass: float = 1.0) -> Vector:
+def level(
+    counts: Vector, bound: float, *, rising: bool, mass: float = 1.0
+) -> Vector:
     """Return λ with sum `mass` that makes counts most likely under λ ≥ bound (rising) or λ ≤ bound.
 
     Why: without bounds λ is proportional to the counts; bounded cells lie at the bound, all others share the rest in

@@ -96,7 +96,9 @@ class Written(Linear):
         moments = self._moments
         own = np.diagonal(moments)
         rest = shares.sum() - shares
-        others = (moments @ shares - own * shares) / np.where(rest > _NOISE, rest, 1.0)
+        others = (moments @ shares - own * shares) / np.where(
+            rest > _NOISE, rest, 1.0
+        )
         even = (moments.sum(axis=1) - own) / (len(own) - 1)
         return own, np.where(rest > _NOISE, others, even)
 

@@ -136,7 +136,9 @@ class TableMeasure(Model):
         Why: the log-likelihood is concave in the shares, so that these tables are a convex set; the bounds are where
         the measure is smallest and largest in it.
         """
-        low, high = map(self._rescale, _profile_range(self.cells, self._measure, level))
+        low, high = map(
+            self._rescale, _profile_range(self.cells, self._measure, level)
+        )
         value = self.value
         if not math.isnan(value):
             low, high = min(low, value), max(high, value)
@@ -210,12 +212,16 @@ class TableMeasure(Model):
         kinds: dict[str, type[EstimatedCells]] = {
             cells.type: cells for cells in (CountedCells, SampledCells)
         }
-        kind, name = (documents.field(source, field, str) for field in ("of", "name"))
+        kind, name = (
+            documents.field(source, field, str) for field in ("of", "name")
+        )
         if kind not in kinds:
             raise UnreadableFile(
                 f"the table is of the type {quoted(kind)}; expected one of {', '.join(kinds)}."
             )
-        cells = kinds[kind].from_source(documents.field(source, "table", dict), design)
+        cells = kinds[kind].from_source(
+            documents.field(source, "table", dict), design
+        )
         if name not in ("odds ratio", "correlation", "share"):
             raise UnreadableFile(
                 f"the measure is {quoted(name)}; expected odds ratio, correlation or share."
@@ -277,7 +283,10 @@ def _gradient(measure: Measure, shares: Vector) -> Vector:
     steps = np.eye(len(shares)) * 1e-6
     with np.errstate(all="ignore"):
         return np.array(
-            [(measure(shares + step) - measure(shares - step)) / 2e-6 for step in steps]
+            [
+                (measure(shares + step) - measure(shares - step)) / 2e-6
+                for step in steps
+            ]
         )
 
 
@@ -315,7 +324,9 @@ class _LikelyTables(NamedTuple):
         seen = evidence.counts > 0
         matrix, counts = floats(cells.design.channel)[seen], evidence.counts[seen]
         drop = evidence.quantile(level) ** 2 / 2
-        return cls(best, matrix, counts, log_likelihood(counts, matrix @ best) - drop)
+        return cls(
+            best, matrix, counts, log_likelihood(counts, matrix @ best) - drop
+        )
 
     def room(self, shares: Vector) -> float:
         """Return how far the log-likelihood of a table is above the floor."""
@@ -345,7 +356,11 @@ class _LikelyTables(NamedTuple):
         """Return the table with the smallest goal that a search from this start finds."""
         limits: Any = [
             {"type": "ineq", "fun": self.room, "jac": self.gradient},
-            {"type": "eq", "fun": lambda shares: shares.sum() - 1, "jac": np.ones_like},
+            {
+                "type": "eq",
+                "fun": lambda shares: shares.sum() - 1,
+                "jac": np.ones_like,
+            },
         ]
         found = minimize(
             goal,
@@ -377,7 +392,9 @@ def _profile_range(
             return 0.0 if math.isnan(value) else sign * value
 
         extremes = [tables.search(goal, start) for start in starts]
-        values += [measure(table) for table in extremes if tables.room(table) > -1e-4]
+        values += [
+            measure(table) for table in extremes if tables.room(table) > -1e-4
+        ]
     defined = [value for value in values if not math.isnan(value)]
     return (min(defined), max(defined)) if defined else (math.nan, math.nan)
 
@@ -649,7 +666,9 @@ class Correlation(Model):
         return self.design.hash
 
     def to_source(self) -> dict[str, Any]:
-        numbers = {name: getattr(self, name) for name in ("value", "error", "degrees")}
+        numbers = {
+            name: getattr(self, name) for name in ("value", "error", "degrees")
+        }
         finite = {
             name: number if math.isfinite(number) else None
             for name, number in numbers.items()
@@ -668,7 +687,8 @@ class Correlation(Model):
             )
         )
         respondents, missing = (
-            documents.integer_field(source, name) for name in ("respondents", "missing")
+            documents.integer_field(source, name)
+            for name in ("respondents", "missing")
         )
         sample, variance = (
             documents.field(source, name, str) for name in ("sample", "variance")

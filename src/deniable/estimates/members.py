@@ -45,7 +45,9 @@ class Tails:
             self, "as_few", np.maximum.accumulate(self.as_few[::-1])[::-1]
         )
 
-    def shares(self, population: int | None, confidence: float) -> tuple[float, float]:
+    def shares(
+        self, population: int | None, confidence: float
+    ) -> tuple[float, float]:
         """Return the smallest and the largest share of members that is allowed; the nearest one, if none is."""
         tail = (1 - confidence) / 2
         return (
@@ -86,7 +88,9 @@ def _turn(
     return (above if after else below) / population
 
 
-def drawn(respondents: int, share: float, population: int | None) -> tuple[int, Vector]:
+def drawn(
+    respondents: int, share: float, population: int | None
+) -> tuple[int, Vector]:
     """Return the law of the members among the respondents: the first number that is at all likely, and the weights.
 
     Example:
@@ -107,7 +111,10 @@ def drawn(respondents: int, share: float, population: int | None) -> tuple[int, 
         )
         least, most = max(0, n - others), min(n, members)
     reach = _reach(n * share * (1 - share) * f)
-    least, most = max(least, int(n * share - reach)), min(most, int(n * share + reach))
+    least, most = (
+        max(least, int(n * share - reach)),
+        min(most, int(n * share + reach)),
+    )
     m = np.arange(least, most, dtype=np.float64)
     steps = np.log((n - m) / (m + 1)) + odds
     if population is not None:
@@ -126,9 +133,8 @@ def sent(hits: int, respondents: int, p: float, least: float, most: float) -> Ta
 
     Why: the more often others back it, the likelier are many, and the less likely few.
     """
-    if (
-        p < least
-    ):  # those that do not back it are then the ones that members send more often
+    # those that do not back it are then the ones that members send more often
+    if p < least:
         return sent(respondents - hits, respondents, 1 - p, 1 - most, 1 - least)
     return Tails(
         _as_many(hits, respondents, p, most),
@@ -153,7 +159,8 @@ def _as_many(hits: int, n: int, p: float, q: float) -> Vector:
     """
     reach = _each_way(n, p, q)
     first, last = (
-        int(np.clip((hits - n * q + side) / (p - q), 0, n)) for side in (-reach, reach)
+        int(np.clip((hits - n * q + side) / (p - q), 0, n))
+        for side in (-reach, reach)
     )
     m = np.arange(first, last)[:, None]
     own = np.floor(m * p).astype(np.int64) + np.arange(-int(reach), int(reach) + 1)
@@ -167,7 +174,9 @@ def _as_many(hits: int, n: int, p: float, q: float) -> Vector:
     ):
         chances += xlogy(np.maximum(number, 0), rate)
     nobody = binom.sf(hits - 1, n, q) if first == 0 else 0.0
-    rises = np.minimum(nobody + (p - q) * np.cumsum(np.exp(chances).sum(axis=1)), 1.0)
+    rises = np.minimum(
+        nobody + (p - q) * np.cumsum(np.exp(chances).sum(axis=1)), 1.0
+    )
     return np.concatenate([np.zeros(first), [nobody], rises, np.ones(n - last)])
 
 
@@ -177,7 +186,8 @@ def dealt(hits: int, respondents: int, cards: int, plain: int) -> Tails:
     Members with a plain card send such a response, and others with a card of the other sort.
     """
     as_many, more = (
-        _as_many_dealt(least, respondents, cards, plain) for least in (hits, hits + 1)
+        _as_many_dealt(least, respondents, cards, plain)
+        for least in (hits, hits + 1)
     )
     return Tails(as_many, 1 - more)
 
@@ -190,9 +200,8 @@ def _as_many_dealt(hits: int, n: int, cards: int, plain: int) -> Vector:
     the m members, b = n − m − hits + a with the others, the rest with that person or not dealt.
     """
     m, width = np.arange(n)[:, None], (cards - n) // 2 + 2
-    a = (plain + m + hits - n) // 2 - np.arange(
-        width
-    )  # what is left must fit among the cards not dealt
+    # what is left must fit among the cards not dealt
+    a = (plain + m + hits - n) // 2 - np.arange(width)
     if width > 2 * _hand(n, cards, plain):
         a = m * plain // cards + np.arange(
             -_hand(n, cards, plain), _hand(n, cards, plain) + 1
@@ -235,7 +244,9 @@ def _log_factorials(most: int) -> Vector:
     return vector(gammaln(np.arange(1, most + 2)))
 
 
-def _ways(log: Vector, places: NDArray[np.int64], chosen: NDArray[np.int64]) -> Vector:
+def _ways(
+    log: Vector, places: NDArray[np.int64], chosen: NDArray[np.int64]
+) -> Vector:
     """Return the logarithm of the number of ways to choose places; −∞ where there is none."""
     fits = (chosen >= 0) & (chosen <= places)
     some = np.where(fits, chosen, 0)

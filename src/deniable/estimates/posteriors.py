@@ -72,7 +72,11 @@ class PosteriorRow(Row):
         prior_high: its upper end.
     """
 
-    COLUMNS: ClassVar[Columns] = (*Row.COLUMNS, ("prior",), ("prior_low", "prior_high"))
+    COLUMNS: ClassVar[Columns] = (
+        *Row.COLUMNS,
+        ("prior",),
+        ("prior_low", "prior_high"),
+    )
     SHARES: ClassVar[tuple[str, ...]] = (
         *Row.SHARES,
         "prior",
@@ -163,7 +167,9 @@ class Posterior(Result[PosteriorRow]):
         """
         assert self.entropy is not None
         return _drawn(
-            self.tally, np.array(self.prior), np.random.default_rng(list(self.entropy))
+            self.tally,
+            np.array(self.prior),
+            np.random.default_rng(list(self.entropy)),
         )
 
     @cached_property
@@ -178,11 +184,15 @@ class Posterior(Result[PosteriorRow]):
         variance = float(
             weights @ (means * (1 - means) / (total + 1) + (means - mean) ** 2)
         )
-        return vector([1 - mean, mean]), variance * vector([[1.0, -1.0], [-1.0, 1.0]])
+        return vector([1 - mean, mean]), variance * vector(
+            [[1.0, -1.0], [-1.0, 1.0]]
+        )
 
     @property
     def params(self) -> dict[str, float]:
-        return dict(zip(self.design.categories, self._moments[0].tolist(), strict=True))
+        return dict(
+            zip(self.design.categories, self._moments[0].tolist(), strict=True)
+        )
 
     def cov_params(self) -> Matrix:
         """Return the covariance of the shares under the posterior."""
@@ -228,19 +238,23 @@ class Posterior(Result[PosteriorRow]):
     def _below(self, share: float) -> float:
         (numbers, weights), (b, a) = self.mixture, self.prior
         return float(
-            weights @ betainc(a + numbers, b + self.tally.respondents - numbers, share)
+            weights
+            @ betainc(a + numbers, b + self.tally.respondents - numbers, share)
         )
 
     def _quantile(self, probability: float) -> float:
         if not 0 < probability < 1:
             return float(probability >= 1)
         return float(
-            brentq(lambda share: self._below(share) - probability, 0.0, 1.0, xtol=1e-13)
+            brentq(
+                lambda share: self._below(share) - probability, 0.0, 1.0, xtol=1e-13
+            )
         )
 
     def _tails(self, confidence: float) -> Interval:
         return Interval(
-            self._quantile((1 - confidence) / 2), self._quantile((1 + confidence) / 2)
+            self._quantile((1 - confidence) / 2),
+            self._quantile((1 + confidence) / 2),
         )
 
     @property
@@ -259,7 +273,9 @@ class Posterior(Result[PosteriorRow]):
     def _row_type(self) -> RowType:
         return PosteriorRow
 
-    def _row_columns(self, request: IntervalRequest) -> Mapping[str, Sequence[float]]:
+    def _row_columns(
+        self, request: IntervalRequest
+    ) -> Mapping[str, Sequence[float]]:
         total = sum(self.prior)
         bounds = [
             beta_law.interval(request.level, parameter, total - parameter)
@@ -488,7 +504,9 @@ def _convolved(first: Vector, second: Vector) -> Vector:
     return logs
 
 
-def _drawn(tally: Tally, prior: Vector, source: np.random.Generator) -> PosteriorDraws:
+def _drawn(
+    tally: Tally, prior: Vector, source: np.random.Generator
+) -> PosteriorDraws:
     """Sweep until the draws are worth enough; the first half of all sweeps is left out."""
     seen = tally.counts > 0
     rates, counts = floats(tally.design.channel)[seen], tally.counts[seen]
@@ -508,7 +526,9 @@ def _drawn(tally: Tally, prior: Vector, source: np.random.Generator) -> Posterio
         if (effective >= ENOUGH_DRAWS and ratio <= _MAX_RATIO) or len(
             draws
         ) >= _MAX_SWEEPS:
-            return PosteriorDraws(chains.reshape(-1, chains.shape[2]), effective, ratio)
+            return PosteriorDraws(
+                chains.reshape(-1, chains.shape[2]), effective, ratio
+            )
 
 
 def _worth(chains: Matrix) -> tuple[float, float]:
@@ -517,7 +537,9 @@ def _worth(chains: Matrix) -> tuple[float, float]:
     centred = chains - chains.mean(axis=1, keepdims=True)
     spectrum = np.fft.rfft(centred, 2 * sweeps, axis=1)
     autocovariances = (
-        np.fft.irfft((np.abs(spectrum) ** 2).mean(axis=0), 2 * sweeps, axis=0)[:sweeps]
+        np.fft.irfft((np.abs(spectrum) ** 2).mean(axis=0), 2 * sweeps, axis=0)[
+            :sweeps
+        ]
         / sweeps
     )
     within = autocovariances[0] * sweeps / (sweeps - 1)
@@ -539,7 +561,9 @@ def _worth(chains: Matrix) -> tuple[float, float]:
 def _of_draws(shares: Vector, confidence: float, *, narrowest: bool) -> Interval:
     ordered = np.sort(shares)
     if not narrowest:
-        low, high = np.quantile(ordered, [(1 - confidence) / 2, (1 + confidence) / 2])
+        low, high = np.quantile(
+            ordered, [(1 - confidence) / 2, (1 + confidence) / 2]
+        )
         return Interval(float(low), float(high))
     inside = min(math.ceil(confidence * len(ordered)), len(ordered) - 1)
     widths = ordered[inside:] - ordered[: len(ordered) - inside]
@@ -554,7 +578,10 @@ def _narrowest(quantile: Any, confidence: float) -> Interval:
         return float(quantile(tail + confidence) - quantile(tail))
 
     tries = minimize_scalar(
-        width, bounds=(0.0, 1 - confidence), method="bounded", options={"xatol": 1e-7}
+        width,
+        bounds=(0.0, 1 - confidence),
+        method="bounded",
+        options={"xatol": 1e-7},
     )
     tail = min((0.0, 1 - confidence, float(tries.x)), key=width)
     return Interval(quantile(tail), quantile(tail + confidence))

@@ -110,7 +110,9 @@ RowType: TypeAlias = type[Row]
 if TYPE_CHECKING:
     from typing_extensions import TypeVar as TypeVarWithDefault
 
-    AnyRow_co = TypeVarWithDefault("AnyRow_co", bound=Row, covariant=True, default=Row)
+    AnyRow_co = TypeVarWithDefault(
+        "AnyRow_co", bound=Row, covariant=True, default=Row
+    )
 else:
     AnyRow_co = TypeVar("AnyRow_co", bound=Row, covariant=True)
 
@@ -340,10 +342,14 @@ class Result(Rendered, ABC, Generic[AnyRow_co]):
 
     def __repr__(self) -> str:
         subject = self._subject()
-        design, n = (getattr(subject, name, None) for name in ("design", "respondents"))
+        design, n = (
+            getattr(subject, name, None) for name in ("design", "respondents")
+        )
         parts = [] if design is None else [repr(design)]
         parts += (
-            [f"{n:,} respondent{'' if n == 1 else 's'}"] if isinstance(n, int) else []
+            [f"{n:,} respondent{'' if n == 1 else 's'}"]
+            if isinstance(n, int)
+            else []
         )
         params = self.params
         numbers = ", ".join(
@@ -353,7 +359,11 @@ class Result(Rendered, ABC, Generic[AnyRow_co]):
         parts += (
             [
                 numbers
-                + (f", … ({len(params):,} in all)" if len(params) > _MAX_LISTED else "")
+                + (
+                    f", … ({len(params):,} in all)"
+                    if len(params) > _MAX_LISTED
+                    else ""
+                )
             ]
             if params
             else []
@@ -452,7 +462,11 @@ class Result(Rendered, ABC, Generic[AnyRow_co]):
         request = IntervalRequest(level, method, simultaneous)
         lows, highs = self._requested_bounds(request)
         return dict(
-            zip(self.params, map(Interval, lows.tolist(), highs.tolist()), strict=True)
+            zip(
+                self.params,
+                map(Interval, lows.tolist(), highs.tolist()),
+                strict=True,
+            )
         )
 
     def _requested_bounds(self, request: IntervalRequest) -> Bounds:
@@ -471,7 +485,11 @@ class Result(Rendered, ABC, Generic[AnyRow_co]):
     def _bounds_around(self, method: str, confidence: float) -> Bounds:
         """Return value ± a multiple of the standard error."""
         return bounds_around(
-            self._values(), vector(list(self.bse.values())), method, confidence, self.df
+            self._values(),
+            vector(list(self.bse.values())),
+            method,
+            confidence,
+            self.df,
         )
 
     @property
@@ -514,7 +532,11 @@ class Result(Rendered, ABC, Generic[AnyRow_co]):
         error = math.sqrt(self._variance(combination))
         bounds = partial(self._contrast_bounds, combination)
         return Contrast(
-            dict(weights), float(combination @ self._values()), error, bounds, self.df
+            dict(weights),
+            float(combination @ self._values()),
+            error,
+            bounds,
+            self.df,
         )
 
     def _combination(self, weights: Mapping[str, float]) -> Vector:
@@ -539,7 +561,9 @@ class Result(Rendered, ABC, Generic[AnyRow_co]):
 
     def _variance(self, combination: Vector) -> float:
         """Return the variance of a linear combination of the numbers."""
-        return max(self._contrast_covariance().between(combination, combination), 0.0)
+        return max(
+            self._contrast_covariance().between(combination, combination), 0.0
+        )
 
     def _contrast_covariance(self) -> Covariance:
         """Return the covariance in the form in which contrasts read it."""
@@ -584,20 +608,26 @@ class Result(Rendered, ABC, Generic[AnyRow_co]):
         if shown is None:
             return full
         rows = tuple(full.rows[index] for index in shown)
-        return dataclasses.replace(full, rows=rows, left_out=len(full.rows) - len(rows))
+        return dataclasses.replace(
+            full, rows=rows, left_out=len(full.rows) - len(rows)
+        )
 
     def _whole(
         self, *, level: float, method: str | None, simultaneous: bool
     ) -> Summary[AnyRow_co]:
         """Return the summary with every number in it, in the order of `params`."""
         if self._shown_rows() is None:
-            return self.summary(level=level, method=method, simultaneous=simultaneous)
+            return self.summary(
+                level=level, method=method, simultaneous=simultaneous
+            )
         return self._summarize(IntervalRequest(level, method, simultaneous))
 
     def _summarize(self, request: IntervalRequest) -> Summary[AnyRow_co]:
         """Return the summary of all numbers, in the order of `params`."""
         level, method, simultaneous = request
-        intervals = self.conf_int(level=level, method=method, simultaneous=simultaneous)
+        intervals = self.conf_int(
+            level=level, method=method, simultaneous=simultaneous
+        )
         description = self._describe(request)
         interval = description.interval or method or self._default_interval
         return Summary(
@@ -640,9 +670,13 @@ class Result(Rendered, ABC, Generic[AnyRow_co]):
         Raises:
             MissingExtra: pandas is not installed.
         """
-        rows = self._whole(level=level, method=method, simultaneous=simultaneous).rows
+        rows = self._whole(
+            level=level, method=method, simultaneous=simultaneous
+        ).rows
         # Where nothing was estimated (no string was found, say), the table has its columns and no rows.
-        columns = [field.name for field in dataclasses.fields(rows[0] if rows else Row)]
+        columns = [
+            field.name for field in dataclasses.fields(rows[0] if rows else Row)
+        ]
         frame = data_frame(
             {name: [getattr(row, name) for row in rows] for name in columns}
         ).set_index("name")
@@ -735,7 +769,9 @@ class Result(Rendered, ABC, Generic[AnyRow_co]):
         return self.summary()._sheet()
 
     def to_csv(self) -> str:
-        return to_csv(self._whole(level=0.95, method=None, simultaneous=False)._sheet())
+        return to_csv(
+            self._whole(level=0.95, method=None, simultaneous=False)._sheet()
+        )
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Result) or other.type != self.type:
@@ -780,7 +816,9 @@ class Contrast:
     recovered: Callable[[float], Interval] = field(repr=False, compare=False)
     df: float = math.inf
 
-    def interval(self, *, level: float = 0.95, method: str | None = None) -> Interval:
+    def interval(
+        self, *, level: float = 0.95, method: str | None = None
+    ) -> Interval:
         """Return an interval: "recovered" from those of the numbers (the default), "normal" or "chebyshev".
 
         Raises:
@@ -851,7 +889,9 @@ def unknown_method(method: str, methods: Iterable[str]) -> InvalidRequest:
     )
 
 
-def join_bounds(results: Collection[Result[Any]], request: IntervalRequest) -> Bounds:
+def join_bounds(
+    results: Collection[Result[Any]], request: IntervalRequest
+) -> Bounds:
     """Return the intervals of several results, one after the other; simultaneous ones adjusted for all results."""
     level = one_of(len(results) if request.simultaneous else 1, request.level)
     options = request._replace(level=level)._asdict()
@@ -865,7 +905,11 @@ def join_bounds(results: Collection[Result[Any]], request: IntervalRequest) -> B
 
 
 def bounds_around(
-    values: Vector, errors: Vector, method: str, confidence: float, df: float = math.inf
+    values: Vector,
+    errors: Vector,
+    method: str,
+    confidence: float,
+    df: float = math.inf,
 ) -> Bounds:
     """Return value ± a multiple of the standard error.
 

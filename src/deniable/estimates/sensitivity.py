@@ -58,9 +58,8 @@ class Behaviour(NamedTuple):
         """Return the share among those who follow the device; of members alone, that of everybody."""
         if self.members:
             left = 1 - failing + failing * self.counts_for
-            return (
-                value / left if left > 0 else math.inf
-            )  # so many cannot be: no share explains the responses
+            # so many cannot be: no share explains the responses
+            return value / left if left > 0 else math.inf
         return (value - failing * self.counts_for) / (1 - failing)
 
     def breakdown(self, value: float) -> tuple[float, int] | None:
@@ -118,9 +117,7 @@ class SensitivityCurve:
     def sentence(self) -> str:
         """Where the estimate breaks down."""
         if self.breakdown is None:
-            return (
-                f"{self.kind}: no share of such people brings the estimate to 0 or 1."
-            )
+            return f"{self.kind}: no share of such people brings the estimate to 0 or 1."
         return f"{self.kind}: the estimate reaches {self.reaches} if {formats.percent(self.breakdown)} {self.words}."
 
 
@@ -159,7 +156,9 @@ class Sensitivity(Rendered):
             )
             for row in zip(*(curve.points for curve in self.curves), strict=True)
         )
-        values = tuple(tuple(point) for curve in self.curves for point in curve.points)
+        values = tuple(
+            tuple(point) for curve in self.curves for point in curve.points
+        )
         kinds = [curve.kind for curve in self.curves for _ in curve.points]
         return Sheet(
             self.title,
@@ -167,7 +166,9 @@ class Sensitivity(Rendered):
             cells,
             tuple(each.sentence for each in self.curves),
             names=("kind", *CurvePoint._fields),
-            values=tuple((kind, *row) for kind, row in zip(kinds, values, strict=True)),
+            values=tuple(
+                (kind, *row) for kind, row in zip(kinds, values, strict=True)
+            ),
         )
 
     def to_frame(self) -> pd.DataFrame:
@@ -208,7 +209,9 @@ class Sensitivity(Rendered):
                 linewidth=2.2,
                 label=curve.words.removeprefix("of "),
             )
-            axes.fill_between(shares, low, high, color=colour, alpha=0.12, linewidth=0)
+            axes.fill_between(
+                shares, low, high, color=colour, alpha=0.12, linewidth=0
+            )
         for border in (0, 1):
             axes.axhline(border, color=INK, linewidth=0.8)
         ends = [
@@ -320,7 +323,8 @@ def behaviours(read: ReadWith, number: int) -> dict[str, Behaviour]:
     against, speaking, chance = 0.0, 1.0, 1 / len(design.categories)
     if channel.own_cells and channel.responses <= _MOST_SCORED:
         scores = [
-            float(linear.shares(alone)[number]) for alone in np.eye(channel.responses)
+            float(linear.shares(alone)[number])
+            for alone in np.eye(channel.responses)
         ]
         against, speaking, chance = min(scores), max(scores), float(np.mean(scores))
     counted = {
@@ -418,7 +422,12 @@ def _curve(
         )
         points.append(
             CurvePoint(
-                part, found, scale * error, min(low, high), max(low, high), *everybody
+                part,
+                found,
+                scale * error,
+                min(low, high),
+                max(low, high),
+                *everybody,
             )
         )
     end = behaviour.breakdown(value)

@@ -120,7 +120,9 @@ class CountEvidence(ABC):
         """Construct the estimate from its source in JSON."""
 
     @classmethod
-    def _read_with_steps(cls, source: Mapping[str, Any], design: Any) -> Estimate[Self]:
+    def _read_with_steps(
+        cls, source: Mapping[str, Any], design: Any
+    ) -> Estimate[Self]:
         """Construct the estimate, then bring it into the simplex as its method says."""
         method, *steps = str(source.get("method", "")).split(", ")
         estimate = cls.read({**source, "method": method}, design)
@@ -130,7 +132,9 @@ class CountEvidence(ABC):
                     f"the method has a step {quoted(step)}; expected projection or normalization."
                 )
             is_projection = step == "projection"
-            estimate = estimate.projected() if is_projection else estimate.normalized()
+            estimate = (
+                estimate.projected() if is_projection else estimate.normalized()
+            )
         return estimate
 
     @abstractmethod
@@ -356,7 +360,9 @@ class Estimate(Result[ShareRow], Generic[Evidence_co]):
         return self._bounded(simplex.normalization(self.value), "normalization")
 
     def _bounded(self, value: Vector, step: str) -> Self:
-        return replace(self, value=value, method=f"{self.method}, {step}", bounded=True)
+        return replace(
+            self, value=value, method=f"{self.method}, {step}", bounded=True
+        )
 
     def sensitivity(
         self: Estimate,
@@ -400,7 +406,9 @@ class Estimate(Result[ShareRow], Generic[Evidence_co]):
 
     _row_type = ShareRow
 
-    def _row_columns(self, request: IntervalRequest) -> Mapping[str, Sequence[float]]:
+    def _row_columns(
+        self, request: IntervalRequest
+    ) -> Mapping[str, Sequence[float]]:
         # Around the estimated share itself: one that was projected can lie far from the unprojected one.
         low, high = wilson(
             np.clip(self.value, 0.0, 1.0),
@@ -479,7 +487,9 @@ class TallyEvidence(CountEvidence):
         return self.basis.possible()
 
     def intervals(self, estimate: Estimate) -> Mapping[str, IntervalMethod]:  # noqa: ARG002 - they are those of counts
-        return {name: partial(method, self.basis) for name, method in INTERVALS.items()}
+        return {
+            name: partial(method, self.basis) for name, method in INTERVALS.items()
+        }
 
     def default_interval(self, method: str) -> str:
         return default(
@@ -514,7 +524,9 @@ class TallyEvidence(CountEvidence):
             "method": estimate.method,
             "population": self.population,
             "guess": None if estimate.guess is None else estimate.guess.tolist(),
-            "inverse": None if estimate.inverse is None else estimate.inverse.tolist(),
+            "inverse": None
+            if estimate.inverse is None
+            else estimate.inverse.tolist(),
             "sent": None if self.basis.sent is None else self.basis.sent.to_body(),
         }
 
@@ -620,7 +632,9 @@ def fitted(
         sent,
     )
     doubts = implausible(tally.design, basis)
-    basis, convergence = _likelihood(basis) if method == "likelihood" else (basis, None)
+    basis, convergence = (
+        _likelihood(basis) if method == "likelihood" else (basis, None)
+    )
     return Estimate(
         method,
         basis.center,
@@ -677,7 +691,9 @@ def sampled_fraction(respondents: int, population: int | None) -> float:
     Raises:
         InvalidRequest: a population smaller than the respondents, or none at all.
     """
-    if isinstance(respondents, bool) or not isinstance(respondents, int | np.integer):
+    if isinstance(respondents, bool) or not isinstance(
+        respondents, int | np.integer
+    ):
         raise InvalidRequest(
             f"the number of respondents is {quoted(respondents)}; expected a whole number."
         )
@@ -728,7 +744,9 @@ def _floats(given: Any, name: str) -> Vector:
         ) from None
 
 
-def _sent_sets(tally: Tally, method: str, sent: Responses[Design]) -> SentSets | None:
+def _sent_sets(
+    tally: Tally, method: str, sent: Responses[Design]
+) -> SentSets | None:
     """Return the sets that were sent, where the likelihood needs them; the tally has what all else needs."""
     sent.check(tally.design)
     channel = tally.design.channel.set_valued

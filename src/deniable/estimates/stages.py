@@ -138,7 +138,9 @@ class PooledEvidence(CountEvidence):
         """
         if estimate.default_interval != "wide" or np.count_nonzero(combination) < 2:
             return recovered
-        profile = weighing.profile_of(self._tallies, estimate.value, combination, level)
+        profile = weighing.profile_of(
+            self._tallies, estimate.value, combination, level
+        )
         if profile is None:
             return recovered
         return Interval(
@@ -230,7 +232,9 @@ class StageEvidence(PooledEvidence):
     def _words(self) -> tuple[str, float, Sequence[str]]:
         """The ladder, the ε of the finest stage somebody reached, and who did."""
         stages = "; ".join(
-            _group_words(f"ε = {formats.epsilon(tally.design.epsilon)}", tally, weight)
+            _group_words(
+                f"ε = {formats.epsilon(tally.design.epsilon)}", tally, weight
+            )
             for tally, weight in zip(self.groups, self.weights, strict=True)
         )
         used = [tally.design for tally in self.groups if tally.respondents]
@@ -245,7 +249,9 @@ class StageEvidence(PooledEvidence):
         return {"tallies": json.loads(self.tallies.to_json())}
 
     @classmethod
-    def read(cls, source: Mapping[str, Any], design: Ladder) -> Estimate[StageEvidence]:
+    def read(
+        cls, source: Mapping[str, Any], design: Ladder
+    ) -> Estimate[StageEvidence]:
         body = json.dumps(documents.field(source, "tallies", dict))
         return combine(StageTallies.from_json(body, design), **_options(source))
 
@@ -495,7 +501,9 @@ def fit_groups(
     f = (
         1.0
         if population is None
-        else sampled_fraction(int(sum(each.respondents for each in groups)), population)
+        else sampled_fraction(
+            int(sum(each.respondents for each in groups)), population
+        )
     )
     at, convergence = np.full(size, 1 / size), None
     if guess is not None:
@@ -589,7 +597,9 @@ def afresh(
     budgets = [exact.rational(each, name="epsilon") for each in epsilons]
     steps = [
         after - before
-        for before, after in zip([exact.rational(0), *budgets], budgets, strict=False)
+        for before, after in zip(
+            [exact.rational(0), *budgets], budgets, strict=False
+        )
     ]
     if not budgets or min(steps) <= 0 or not respondents >= 1:
         raise InvalidRequest(
@@ -608,5 +618,7 @@ def _device(
     """Return the sum of the variances that the device alone causes."""
     linear, true = left_inverse(design.channel), read_shares(design, shares)
     return float(
-        linear.covariance(linear.expected(true), true, 0.0, respondents).variances.sum()
+        linear.covariance(
+            linear.expected(true), true, 0.0, respondents
+        ).variances.sum()
     )

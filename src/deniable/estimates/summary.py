@@ -38,7 +38,9 @@ def reference(value: Vector, errors: Vector) -> Vector:
     return shares
 
 
-def worth(respondents: int, shares: Vector, variances: Vector) -> tuple[Vector, float]:
+def worth(
+    respondents: int, shares: Vector, variances: Vector
+) -> tuple[Vector, float]:
     """Return how many direct answers have the same variances, for each category and for all together.
 
     Args:

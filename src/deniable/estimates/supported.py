@@ -24,7 +24,13 @@ from numpy.typing import NDArray
 from deniable.channel import Channel, Sets, TwoLevel
 from deniable.channel.support import EachSet, Support
 from deniable.errors import InvalidRequest
-from deniable.estimates.covariances import Covariance, LowRank, Matrix, Vector, vector
+from deniable.estimates.covariances import (
+    Covariance,
+    LowRank,
+    Matrix,
+    Vector,
+    vector,
+)
 from deniable.estimates.linear import Linear, blind
 
 Cells: TypeAlias = tuple[Vector, Vector, Vector]
@@ -134,9 +140,8 @@ class SupportCovariance(Covariance):
     def variances(self) -> Vector:
         """The diagonal: a response supports a category or it does not."""
         linear, total = self.linear, self.responses.sum()
-        hits = (
-            linear.q * total + linear.gap * self.shares
-        )  # B·λ, because the shares are L·λ
+        # B·λ, because the shares are L·λ
+        hits = linear.q * total + linear.gap * self.shares
         device = (
             hits * (1 - linear.q) ** 2 + (total - hits) * linear.q**2
         ) / linear.gap**2
@@ -266,7 +271,9 @@ def supported(channel: TwoLevel) -> Supported:
     both, neither = channel.joint or (Fraction(0), Fraction(0))
     apart = (neither - q * q) / gap**2
     along = (both - q * p) / gap**2 - apart
-    base, step = channel.float_levels() if counts_responses else (float(q), float(gap))
+    base, step = (
+        channel.float_levels() if counts_responses else (float(q), float(gap))
+    )
     sets = channel.set_valued
     cells = _size_cells(sets) if sets is not None and sets.by_size else None
     return Supported(
@@ -288,7 +295,9 @@ def supported(channel: TwoLevel) -> Supported:
 
 def direct(linear: Linear) -> Supported | None:
     """Return a left inverse of which each cell of the tally tells one share; None for others."""
-    return linear if isinstance(linear, Supported) and linear.support.direct else None
+    return (
+        linear if isinstance(linear, Supported) and linear.support.direct else None
+    )
 
 
 def customary(channel: Channel) -> Linear:
@@ -376,9 +385,8 @@ def _second_moments(
     )
     neither = low + 2 * base * step * rest + step**2 * pairs
     either = low + base * step * (own + rest) + step**2 * both
-    apart = (
-        float(weight @ neither) if k > 2 else 0.0
-    )  # of two categories none is neither
+    # of two categories none is neither
+    apart = float(weight @ neither) if k > 2 else 0.0
     return (
         float(weight @ (own * high + (1 - own) * low)),
         float(weight @ (rest * high + (1 - rest) * low)),

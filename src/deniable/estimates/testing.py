@@ -74,9 +74,8 @@ class HypothesisTest(NamedTuple):
             if self.border
             else " of freedom"
         )
-        p = (
-            f"p = {self.p_value:.3g}" if self.p_value else "p < 1e-300"
-        )  # what a float can tell
+        # what a float can tell
+        p = f"p = {self.p_value:.3g}" if self.p_value else "p < 1e-300"
         return f"{name} = {self.statistic:.2f} with {degrees}, {p}{how}"
 
     def __str__(self) -> str:
@@ -105,10 +104,14 @@ def against_chi_square(
     p_value = float(chi2.sf(statistic, df)) if df else 1.0
     if at_border:
         less = (
-            float(chi2.sf(statistic, df - 1)) if df > 1 else float(statistic <= _ZERO)
+            float(chi2.sf(statistic, df - 1))
+            if df > 1
+            else float(statistic <= _ZERO)
         )
         p_value = (p_value + less) / 2
-    return HypothesisTest(hypothesis, method, statistic, df, p_value, border=at_border)
+    return HypothesisTest(
+        hypothesis, method, statistic, df, p_value, border=at_border
+    )
 
 
 def likelihood_ratio(
@@ -162,9 +165,8 @@ def wald_test(
     if math.isinf(df):
         return against_chi_square(hypothesis, "Wald", statistic, rank)
     below = int(df) - rank + 1
-    if (
-        rank > 1 and rank >= df
-    ):  # clusters, and not the numbers, limit how many directions have a variance
+    # clusters, and not the numbers, limit how many directions have a variance
+    if rank > 1 and rank >= df:
         raise NotEstimable(
             f"{rank} numbers are tested with {df:g} degrees of freedom: there are too few clusters.",
             "Test fewer numbers, such as one category by its name.",
@@ -205,7 +207,8 @@ def wald_hypotheses(
     )
     equations = [hypothesis] if isinstance(hypothesis, str) else hypothesis
     title = THAT + ", ".join(
-        f"{equation} = 0" if equation in params else equation for equation in equations
+        f"{equation} = 0" if equation in params else equation
+        for equation in equations
     )
     matrix, right = constraints(hypothesis, list(params))
     if np.linalg.matrix_rank(matrix) < len(matrix):
@@ -239,7 +242,9 @@ def constraints(
             rows.append(matrix)
             right.append(values)
     if not rows:
-        raise InvalidRequest("there is no hypothesis; expected one, such as 'x1 = x2'.")
+        raise InvalidRequest(
+            "there is no hypothesis; expected one, such as 'x1 = x2'."
+        )
     return np.concatenate(rows), np.concatenate(right)
 
 

@@ -136,7 +136,9 @@ class Triples:
             self.likeliest(corners[one], corners[two])
             for one, two in ((0, 1), (0, 2), (1, 2))
         ]
-        found.append(np.where((whole >= 0).all(axis=1, keepdims=True), whole, found[0]))
+        found.append(
+            np.where((whole >= 0).all(axis=1, keepdims=True), whole, found[0])
+        )
         pick = np.argmax([self.height(each) for each in found], axis=0)
         return vector(np.stack(found)[pick, np.arange(len(whole))])
 

@@ -88,7 +88,9 @@ class TwoSamples(Model):
 
     def covariance_matrix(self) -> Matrix:
         """Return the covariance of both shares; that of the counts of two samples is estimated without bias."""
-        return vector(self.weights @ self._said.covariance[1::2, 1::2] @ self.weights.T)
+        return vector(
+            self.weights @ self._said.covariance[1::2, 1::2] @ self.weights.T
+        )
 
     def likely(self) -> dict[str, float]:
         """Return the most likely shares, which are probabilities: those estimated, or the best on the border.
@@ -98,7 +100,11 @@ class TwoSamples(Model):
         shares = list(self.params.values())
         if not all(0 <= share <= 1 for share in shares):
             shares = max(
-                (self._best_on_border(at, end) for at in (0, 1) for end in (0.0, 1.0)),
+                (
+                    self._best_on_border(at, end)
+                    for at in (0, 1)
+                    for end in (0.0, 1.0)
+                ),
                 key=self._height,
             )
         return dict(zip(NAMES, shares, strict=True))
@@ -138,11 +144,15 @@ class TwoSamples(Model):
 
     @property
     def df(self) -> float:
-        return math.inf if self.sampled is None else float(self.sampled.degrees.min())
+        return (
+            math.inf if self.sampled is None else float(self.sampled.degrees.min())
+        )
 
     @property
     def warnings(self) -> tuple[Caution, ...]:
-        outside = [name for name, value in self.params.items() if not 0 <= value <= 1]
+        outside = [
+            name for name, value in self.params.items() if not 0 <= value <= 1
+        ]
         if not outside:
             return ()
         likely = ", ".join(
@@ -175,7 +185,11 @@ class TwoSamples(Model):
 
     def to_source(self) -> dict[str, Any]:
         sampled = None if self.sampled is None else self.sampled.to_body()
-        counts = {"yes": list(self.yes), "sizes": list(self.sizes), "sampled": sampled}
+        counts = {
+            "yes": list(self.yes),
+            "sizes": list(self.sizes),
+            "sampled": sampled,
+        }
         return {"p": [str(probability) for probability in self.p], **counts}
 
     @classmethod

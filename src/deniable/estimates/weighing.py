@@ -37,10 +37,8 @@ from deniable.tallies import Tally
 _RANK, _LEAST_SHARE = 1e-10, 1e-6
 _LEAST_CHANCE = 1e-200  # of a response that some shares rule out: counts divided by it are still numbers
 _FEW = 2.0  # responses of a symbol below which normal tails fail
-_MOST_ROUNDS, _STILL = (
-    20,
-    1e-4,
-)  # of weighing anew; what a share may still move by, times √n
+# of weighing anew; what a share may still move by, times √n
+_MOST_ROUNDS, _STILL = 20, 1e-4
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,7 +86,9 @@ Counts: TypeAlias = Tally | WeightedCounts
 
 def weight_of(counts: Counts) -> float:
     """Return how many people counts stand for: the sum of the weights, or how many were counted."""
-    return counts.weight if isinstance(counts, WeightedCounts) else counts.respondents
+    return (
+        counts.weight if isinstance(counts, WeightedCounts) else counts.respondents
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -231,20 +231,26 @@ class Weighing:
             _pseudo(_covariance(linear, inner, 1.0, tally.respondents))
             for linear, tally in pairs
         ]
-        return cls(tallies, linears, informations, _pseudo(vector(sum(informations))))
+        return cls(
+            tallies, linears, informations, _pseudo(vector(sum(informations)))
+        )
 
     @property
     def alone(self) -> list[Vector]:
         """The shares from each group alone."""
         pairs = zip(self.linears, self.tallies, strict=True)
-        return [linear.shares(each.counts / each.respondents) for linear, each in pairs]
+        return [
+            linear.shares(each.counts / each.respondents) for linear, each in pairs
+        ]
 
     @property
     def value(self) -> Vector:
         """The shares from all groups."""
         pulled = sum(
             information @ shares
-            for information, shares in zip(self.informations, self.alone, strict=True)
+            for information, shares in zip(
+                self.informations, self.alone, strict=True
+            )
         )
         return vector(self.whole @ pulled + 1 / len(self.whole))
 
@@ -292,7 +298,10 @@ def reweighed(tallies: Sequence[Counts]) -> list[Contribution]:
 
 def side_by_side(tallies: Sequence[Counts]) -> list[Contribution]:
     """Return the groups, each with the part of the people that it holds."""
-    total_weight, size = sum(map(weight_of, tallies)), tallies[0].design.channel.answers
+    total_weight, size = (
+        sum(map(weight_of, tallies)),
+        tallies[0].design.channel.answers,
+    )
     return [
         Contribution(
             tally,
@@ -420,7 +429,8 @@ def expected_covariance(
     """Return the covariance of the best combination of groups, each a design and how many respond with it."""
     inner = inside(shares)
     pairs = [
-        (_inverse(design.channel, inner), respondents) for design, respondents in groups
+        (_inverse(design.channel, inner), respondents)
+        for design, respondents in groups
     ]
     inverses = [
         _pseudo(_covariance(linear, inner, 1.0, respondents))
@@ -439,12 +449,18 @@ def homogeneity(tallies: Sequence[Counts], shares: Vector) -> float:
 
 def _inverse(channel: Channel, at: Vector) -> Linear:
     """Return the left inverse that is best at these shares, where responses are counted apart; else at even ones."""
-    written = channel.own_cells and channel.answers * channel.responses <= MOST_WRITTEN
+    written = (
+        channel.own_cells and channel.answers * channel.responses <= MOST_WRITTEN
+    )
     return left_inverse(channel, guess=at if written else None)
 
 
-def _covariance(linear: Linear, shares: Vector, f: float, respondents: float) -> Matrix:
-    return linear.covariance(linear.expected(shares), shares, f, respondents).matrix()
+def _covariance(
+    linear: Linear, shares: Vector, f: float, respondents: float
+) -> Matrix:
+    return linear.covariance(
+        linear.expected(shares), shares, f, respondents
+    ).matrix()
 
 
 def _stacked(tallies: Sequence[Counts]) -> tuple[Matrix, Vector]:

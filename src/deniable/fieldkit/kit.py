@@ -91,7 +91,9 @@ def write_kit(
 
 
 def _find_devices(
-    design: AnyDesign, harmless: str | HarmlessQuestion | None, devices: Iterable[str]
+    design: AnyDesign,
+    harmless: str | HarmlessQuestion | None,
+    devices: Iterable[str],
 ) -> tuple[PhysicalDevice | TwoQuestions, ...]:
     if isinstance(design, Design) and asks_two(design):
         return two_questions(design, harmless, devices)
@@ -129,15 +131,15 @@ def _files(
     """Draw all pages of one device, and return what is to be written where."""
     home, kind = folder / texts.device.kind, texts.device.kind
     pages = {
-        name: _draw_paper(texts, draw) for name, draw in _pages(texts, question).items()
+        name: _draw_paper(texts, draw)
+        for name, draw in _pages(texts, question).items()
     }
     pdfs = [
         (home / f"{name}.pdf", partial(pdf_bytes, paper.figures, name))
         for name, paper in pages.items()
     ]
-    page_name = (
-        kind if kind in pages else "question"
-    )  # what people hold: a device, or the card alone
+    # what people hold: a device, or the card alone
+    page_name = kind if kind in pages else "question"
     figures = pages[page_name].figures
     names = (
         [f"{page_name}.svg"]

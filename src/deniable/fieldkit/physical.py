@@ -30,11 +30,11 @@ SIZES: dict[str, tuple[int, ...]] = {
 """How many equally likely outcomes each kind of device may have: sectors, cards, one or two dice, two to four coins."""
 
 _MOST_ANSWERS = 8  # categories that people keep in mind beside a device
-_MOST_INSTRUCTIONS = 10  # lines that fit on a sheet, and sectors that can be told apart
-_CODES = (
-    "hashing",
-    "hadamard",
-)  # kinds of channels whose responses are found by arithmetic
+_MOST_INSTRUCTIONS = (
+    10  # lines that fit on a sheet, and sectors that can be told apart
+)
+# kinds of channels whose responses are found by arithmetic
+_CODES = "hashing", "hadamard"
 _BY_CARD = (
     "Write the kit with its harmless question: write_kit(…, harmless=…), "
     "or `deniable fieldkit … --harmless NAME`."
@@ -160,7 +160,9 @@ def read_kinds(kinds: Iterable[str]) -> tuple[str, ...]:
     unknown = [kind for kind in kind_list if kind not in SIZES]
     if unknown or not kind_list:
         problem = (
-            f"{quoted(unknown[0])} is no device" if unknown else "no device was named"
+            f"{quoted(unknown[0])} is no device"
+            if unknown
+            else "no device was named"
         )
         raise InvalidRequest(f"{problem}; expected some of {', '.join(SIZES)}.")
     return kind_list
@@ -234,7 +236,9 @@ def _instruction_shares(design: Design) -> list[tuple[tuple[int, ...], Fraction]
     """
     cells = _asked_cells(design)
     answers, common = range(design.channel.answers), [min(row) for row in cells]
-    forced = [((y,) * len(answers), share) for y, share in enumerate(common) if share]
+    forced = [
+        ((y,) * len(answers), share) for y, share in enumerate(common) if share
+    ]
     remainders = [
         [(y, cells[y][x] - common[y]) for y in _symbols_from(x, len(cells))]
         for x in answers
@@ -273,7 +277,9 @@ def _side_by_side(
 
 
 def _nearest(
-    kind: str, requested: Design, segments: Sequence[tuple[tuple[int, ...], Fraction]]
+    kind: str,
+    requested: Design,
+    segments: Sequence[tuple[tuple[int, ...], Fraction]],
 ) -> PhysicalDevice | None:
     """Return the nearest device of a kind within the parity that was asked for, the smaller where two are as near."""
     says, shares = [says for says, _ in segments], [share for _, share in segments]
@@ -318,7 +324,9 @@ def _divisions(shares: Sequence[Fraction], size: int) -> Iterator[list[int]]:
             yield [counts[share] for share in shares]
 
 
-def _cells(instructions: Sequence[Instruction], symbols: int) -> list[list[Fraction]]:
+def _cells(
+    instructions: Sequence[Instruction], symbols: int
+) -> list[list[Fraction]]:
     """Return the channel of instructions, counted outcome by outcome: a row for each symbol."""
     total = sum(instruction.count for instruction in instructions)
     answers = range(len(instructions[0].says))

@@ -24,11 +24,8 @@ from deniable.fieldkit.texts import (
     PaperTexts,
 )
 
-_RADIUS, _SMALL_RADIUS, _FEW = (
-    74.0,
-    55.0,
-    5,
-)  # of the spinner; the smaller one leaves room for a long legend
+# of the spinner; the smaller one leaves room for a long legend
+_RADIUS, _SMALL_RADIUS, _FEW = 74.0, 55.0, 5
 _CARD = (56.0, 80.0)  # width and height of a card
 _GRID = (3, 3)  # cards in a row, and rows on a page
 _LINES = 20  # of people on a data-entry sheet
@@ -58,9 +55,8 @@ def _legend(texts: DeviceTexts, paper: Paper) -> None:
         text = f"{texts.rule(instruction)}  ({texts.count(instruction.count)})"
         start = paper.below
         paper.paragraph(text, size=10.5, indent=14, after=3)
-        start = (
-            start if paper.below > start else MARGIN
-        )  # the legend went on to a new page
+        # the legend went on to a new page
+        start = start if paper.below > start else MARGIN
         paper.box(MARGIN, start - 1, 9, 6.6, fill=FILLS[number])
         paper.letter(letter, MARGIN + 4.5, start + 2.4, size=10.5)
 
@@ -81,7 +77,12 @@ def _spinner(texts: DeviceTexts, paper: Paper) -> None:
             360 * turn / total - 90 for turn in (start, start + instruction.count)
         ]  # from the top, clockwise
         sector = Wedge(
-            (x, y), radius, *angles, facecolor=FILLS[number], edgecolor=INK, linewidth=1
+            (x, y),
+            radius,
+            *angles,
+            facecolor=FILLS[number],
+            edgecolor=INK,
+            linewidth=1,
         )
         sector.set_gid(f"sector-{letter}")
         paper.axes.add_patch(sector)
@@ -126,7 +127,9 @@ def _die(
     for pip in _PIPS[face]:
         across, down = _PLACES[pip]
         paper.axes.add_patch(
-            Circle((x + across * step, y + down * step), step * 0.36, facecolor=colour)
+            Circle(
+                (x + across * step, y + down * step), step * 0.36, facecolor=colour
+            )
         )
 
 

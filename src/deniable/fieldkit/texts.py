@@ -129,7 +129,9 @@ class PaperTexts:
         return (
             *Disclosure.of_response(self.device.design).response_words(self.spoken),
             *(
-                self.fill("consent", "proves", symbol=symbol, answer=self.categories[x])
+                self.fill(
+                    "consent", "proves", symbol=symbol, answer=self.categories[x]
+                )
                 for y, symbol in enumerate(self.symbols)
                 for x in self.excluded(y)
             ),
@@ -138,7 +140,9 @@ class PaperTexts:
     def _proof_items(self) -> Iterator[QuizItem]:
         for y, symbol in enumerate(self.symbols):
             out = " / ".join(self.categories[x] for x in self.excluded(y))
-            right = self.fill("quiz", "yes_answer" if out else "no_answer", answer=out)
+            right = self.fill(
+                "quiz", "yes_answer" if out else "no_answer", answer=out
+            )
             yield QuizItem(self.fill("quiz", "proof", symbol=symbol), right)
 
     def _seen_item(self) -> QuizItem:
@@ -184,7 +188,8 @@ class DeviceTexts(PaperTexts):
         count_text = self.fill(
             "sheet", "count", count=number, total=self.device.outcomes
         )
-        return count_text.replace(" ", "\u00a0")  # which is not broken over two lines
+        # which is not broken over two lines
+        return count_text.replace(" ", "\u00a0")
 
     def instructions(self) -> Iterator[tuple[str, Instruction]]:
         """Yield the instructions with the letters that they are called by on paper."""
@@ -193,7 +198,9 @@ class DeviceTexts(PaperTexts):
     def truthful(self, instruction: Instruction) -> bool:
         """Say whether an instruction asks for the true answer as it is."""
         design = self.device.design
-        return [design.symbols[y] for y in instruction.says] == list(design.categories)
+        return [design.symbols[y] for y in instruction.says] == list(
+            design.categories
+        )
 
     def rule(self, instruction: Instruction) -> str:
         """Return what an instruction tells people to say."""
@@ -321,7 +328,8 @@ class DeviceTexts(PaperTexts):
     def _outcome_items(self) -> Iterator[QuizItem]:
         """Ask what is said on an outcome; where it is forced, of somebody for whom something else is true."""
         starts = accumulate(
-            (instruction.count for instruction in self.device.instructions), initial=0
+            (instruction.count for instruction in self.device.instructions),
+            initial=0,
         )
         for instruction, first in reversed(
             tuple(zip(self.device.instructions, starts, strict=False))
@@ -351,7 +359,9 @@ class DeviceTexts(PaperTexts):
             yield QuizItem(question, str(self.said(symbol, answer)))
 
 
-def _replace_sentences(words: Mapping[str, Any], rest_text: str) -> Mapping[str, Any]:
+def _replace_sentences(
+    words: Mapping[str, Any], rest_text: str
+) -> Mapping[str, Any]:
     """Return the sentences, with those of another way to ask in the places that it has."""
     return {
         **words,
@@ -403,7 +413,13 @@ class PairTexts(PaperTexts):
         """Return the consent text: what is said, against whom it holds, and what it reveals at most."""
         words, (first, second) = self.words["consent"], self.symbols
         device = self.fill("consent", "device", first=first, second=second)
-        return (words["free"], device, words["seen"], *self._revealed(), words["apart"])
+        return (
+            words["free"],
+            device,
+            words["seen"],
+            *self._revealed(),
+            words["apart"],
+        )
 
     def quiz(self) -> tuple[QuizItem, ...]:
         """Return the questions of the quiz with their right answers: all four pairs of answers, and what is proved."""
@@ -455,7 +471,9 @@ class ChoosingTexts(DeviceTexts):
                 question = self.fill("quiz", "outcome",
                     shown=self.shown(start), answer=self.categories[answer], harmless=self.categories[1 - answer],
                 )  # fmt: skip
-                yield QuizItem(question, self.categories[(answer, 1 - answer)[chosen]])
+                yield QuizItem(
+                    question, self.categories[(answer, 1 - answer)[chosen]]
+                )
 
     def _count_items(self) -> Iterator[QuizItem]:
         """Ask on how many outcomes the harmless question is answered."""

@@ -23,9 +23,8 @@ _TOGETHER: dict[str, Callable[[int, int], int]] = {
 }
 """Which symbol is said, by the answers to both questions."""
 
-_ROUNDED = Fraction(
-    1, 2**50
-)  # by which weights of a design from ε may miss the share that it was built with
+# by which weights of a design from ε may miss the share that it was built with
+_ROUNDED = Fraction(1, 2**50)
 
 
 @dataclass(frozen=True)
@@ -87,7 +86,8 @@ class ChoosingDevice(PhysicalDevice):
         Guarantee: every probability follows from numbers of outcomes and the share of the harmless question.
         """
         attained = simmons(
-            p=Fraction(self.instructions[0].count, self.outcomes), b=self.harmless.share
+            p=Fraction(self.instructions[0].count, self.outcomes),
+            b=self.harmless.share,
         )
         return self.asked if attained.channel == self.asked.channel else attained
 

@@ -41,9 +41,8 @@ def to_arrow(column: Any) -> pa.ChunkedArray[Any] | None:
     import pyarrow as pa
 
     if index_of(column) is not None and hasattr(column, "columns"):
-        column = column.reset_index(
-            drop=True
-        )  # of a frame, which would hand over its index as a column
+        # of a frame, which would hand over its index as a column
+        column = column.reset_index(drop=True)
     try:
         if hasattr(column, "__arrow_c_stream__"):
             return pa.chunked_array(column)

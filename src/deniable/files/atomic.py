@@ -58,7 +58,9 @@ def atomic_write(
     partial = final.with_name(f".{final.name}.{secrets.token_hex(4)}.partial")
     try:
         descriptor = os.open(
-            partial, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600 if private else 0o666
+            partial,
+            os.O_CREAT | os.O_EXCL | os.O_WRONLY,
+            0o600 if private else 0o666,
         )
         with open(descriptor, "wb") as file:
             _lock(file.fileno())

@@ -190,7 +190,9 @@ class ColumnFile(ABC):
         """Name a row in a message; the first one after a header is row 1."""
         return f"row {offset + 1:,} of {self.name}"
 
-    def damaged(self, problem: str = "it breaks off or is damaged") -> UnreadableFile:
+    def damaged(
+        self, problem: str = "it breaks off or is damaged"
+    ) -> UnreadableFile:
         """Return the error for a file that cannot be read to its end."""
         return UnreadableFile(
             f"cannot read {self.name}: {problem}.",
@@ -201,7 +203,9 @@ class ColumnFile(ABC):
 class _ParquetFile(ColumnFile):
     named = True
 
-    def __init__(self, stream: Any, name: str, _size: int | None, _head: bytes) -> None:
+    def __init__(
+        self, stream: Any, name: str, _size: int | None, _head: bytes
+    ) -> None:
         import pyarrow as pa
 
         super().__init__(stream, name)
@@ -215,7 +219,9 @@ class _ParquetFile(ColumnFile):
     def _open(self, **options: Any) -> Any:
         import pyarrow.parquet as pq
 
-        return pq.ParquetFile(self._stream, page_checksum_verification=True, **options)
+        return pq.ParquetFile(
+            self._stream, page_checksum_verification=True, **options
+        )
 
     def named_design(self, key: str) -> str | None:
         return _find_metadata(self._file.schema_arrow, key)
@@ -233,7 +239,8 @@ class _ParquetFile(ColumnFile):
     def constant(self, column: str) -> str | None:
         metadata = self._file.metadata
         paths = [
-            metadata.schema.column(index).path for index in range(metadata.num_columns)
+            metadata.schema.column(index).path
+            for index in range(metadata.num_columns)
         ]
         if column not in paths:
             return None
@@ -256,7 +263,9 @@ class _ParquetFile(ColumnFile):
 
         schema = self._file.schema_arrow
         # Labels come as a dictionary: each is read once, and not once for every row.
-        text = [name for name in labels if pa.types.is_string(schema.field(name).type)]
+        text = [
+            name for name in labels if pa.types.is_string(schema.field(name).type)
+        ]
         groups = None if self._selected is None else list(self._selected)
         for batch in self._open(read_dictionary=text).iter_batches(
             batch_size=size, columns=labels + keep, row_groups=groups
@@ -270,7 +279,9 @@ class _ArrowFile(ColumnFile):
 
     named = True
 
-    def __init__(self, stream: Any, name: str, size: int | None, head: bytes) -> None:
+    def __init__(
+        self, stream: Any, name: str, size: int | None, head: bytes
+    ) -> None:
         import pyarrow as pa
 
         super().__init__(stream, name, size)
@@ -322,7 +333,9 @@ def _find_metadata(schema: pa.Schema, key: str) -> str | None:
 
 
 class _CsvFile(ColumnFile):
-    def __init__(self, stream: Any, name: str, size: int | None, head: bytes) -> None:
+    def __init__(
+        self, stream: Any, name: str, size: int | None, head: bytes
+    ) -> None:
         super().__init__(stream, name, size)
         self._bare = b"\n" not in head and b"\r" not in head
         if not head.strip():
@@ -391,7 +404,9 @@ class _BrokenLine(Exception):
 
 
 class _NdjsonFile(ColumnFile):
-    def __init__(self, stream: Any, name: str, size: int | None, head: bytes) -> None:
+    def __init__(
+        self, stream: Any, name: str, size: int | None, head: bytes
+    ) -> None:
         super().__init__(stream, name, size)
         self._first = head.partition(b"\n")[0]
 

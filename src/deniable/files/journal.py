@@ -55,7 +55,11 @@ class Journal:
         assert name not in self.finished, "a part is finished once"
         with atomic_write(self._folder / name) as file:
             yield file
-        line = {"part": name, "bytes": (self._folder / name).stat().st_size, **record()}
+        line = {
+            "part": name,
+            "bytes": (self._folder / name).stat().st_size,
+            **record(),
+        }
         with (self._folder / _FINISHED).open("ab") as log:
             log.write(json.dumps(line).encode() + b"\n")
             log.flush()
@@ -89,7 +93,9 @@ class Journal:
             if path.name not in (_PLAN, _FINISHED, _LOCK):
                 path.unlink()
         strange = [
-            path.name for path in self._out.iterdir() if path.name not in self.finished
+            path.name
+            for path in self._out.iterdir()
+            if path.name not in self.finished
         ]
         if strange:
             raise UnreadableFile(

@@ -58,10 +58,11 @@ class ExcelFile(ColumnFile):
         except ImportError:
             raise _missing("openpyxl", "a workbook") from None
         try:
-            with warnings.catch_warnings(
-                action="ignore"
-            ):  # about styles, which are not read
-                book: Any = load_workbook(self._stream, read_only=True, data_only=True)
+            # about styles, which are not read
+            with warnings.catch_warnings(action="ignore"):
+                book: Any = load_workbook(
+                    self._stream, read_only=True, data_only=True
+                )
         except Exception:  # whatever it meets in a file that is no workbook
             raise self.damaged("it is not a complete workbook of Excel") from None
         titles = []

@@ -37,7 +37,9 @@ def check_same_people(**columns: Any) -> None:
         Incompatible: two columns of as many rows whose names differ.
     """
     indexes = [
-        (name, index) for name, column in columns.items() for index in _indexes(column)
+        (name, index)
+        for name, column in columns.items()
+        for index in _indexes(column)
     ]
     for name, index in indexes[1:]:
         first, expected = indexes[0]

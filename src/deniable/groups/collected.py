@@ -45,9 +45,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _SHOWN_VALUES = 8  # that are no symbol, in a message
-_WHOLE = re.compile(
-    r"-?\d+\.0+"
-)  # how programs write whole numbers in a column with gaps
+# how programs write whole numbers in a column with gaps
+_WHOLE = re.compile(r"-?\d+\.0+")
 _IMPORT = '{"ImportId"'  # how the third line of a Qualtrics export begins; the second holds the questions
 
 
@@ -433,7 +432,9 @@ def told_values(counted: Counter[str]) -> str:
     """Tell values that are no symbols, the most frequent first."""
     rows = counted.total()
     hold = "rows hold a value" if rows > 1 else "row holds a value"
-    return f"{rows:,} {hold} that is not a response of this design: {_listed(counted)}"
+    return (
+        f"{rows:,} {hold} that is not a response of this design: {_listed(counted)}"
+    )
 
 
 def _listed(counted: Counter[str]) -> str:
@@ -467,7 +468,10 @@ def count_columns(
     counter = _ColumnCounter(questions, groups)
     read = list(
         dict.fromkeys(
-            [*questions, *(each.devices for each in questions.values() if each.devices)]
+            [
+                *questions,
+                *(each.devices for each in questions.values() if each.devices),
+            ]
         )
     )
     rows = 0
@@ -490,7 +494,9 @@ def _batches(
     import pyarrow as pa
 
     given = (
-        find_inputs(file) if isinstance(file, str | os.PathLike | Sequence) else [file]
+        find_inputs(file)
+        if isinstance(file, str | os.PathLike | Sequence)
+        else [file]
     )
     for each in given:
         folders = each.named if isinstance(each, Input) else {}
@@ -631,7 +637,9 @@ class _Reading:
                 0 <= code < self._design.channel.responses
                 and self._design.channel.possible(code)
             )
-            return _Read(self._design.symbols[code]) if known else _Read(unknown=True)
+            return (
+                _Read(self._design.symbols[code]) if known else _Read(unknown=True)
+            )
         found = list(dict.fromkeys(each for each in names if self._is_symbol(each)))
         if len(found) > 1 and label is not None:
             raise InvalidResponse(
@@ -696,7 +704,9 @@ class _ColumnCounter:
                 )
                 named = zip(rest, groups.values(), strict=True)
                 group = tuple(_group(known, each) for each, known in named)
-                cells.setdefault((device, group), Counter())[text] += row["count_all"]
+                cells.setdefault((device, group), Counter())[text] += row[
+                    "count_all"
+                ]
             for (device, group), found in cells.items():
                 part = self._part(
                     column, readings[device], asked.designs[device], found
@@ -720,9 +730,9 @@ class _ColumnCounter:
                 symbols[read.symbol] += times
             elif read.unknown:
                 unknown += times
-                self._unknown.setdefault(column, Counter())[reading.called(text)] += (
-                    times
-                )
+                self._unknown.setdefault(column, Counter())[
+                    reading.called(text)
+                ] += times
             else:
                 running.add_missing(times)
                 if read.reason is not None:
@@ -779,7 +789,9 @@ def _group(meanings: Meanings, text: str | None) -> str | None:
 def _device(
     asked: CollectedColumn, column: str, columns: ColumnFile, device: str | None
 ) -> str:
-    named = None if device is None else _called(columns.meanings(asked.devices), device)
+    named = (
+        None if device is None else _called(columns.meanings(asked.devices), device)
+    )
     for each in (device, None if device is None else _plain(device), named):
         if each is not None and each in asked.designs:
             return each
@@ -798,7 +810,9 @@ def _nothing_known(
     words = " ".join(
         f"--value {shlex.quote(f'{value:.40}=')}…" for value in sorted(few)[:3]
     )
-    hint = f"Say which value means which symbol: {words}; in Python with values={{…}}."
+    hint = (
+        f"Say which value means which symbol: {words}; in Python with values={{…}}."
+    )
     if (
         not asked.codes
         and not asked.values
@@ -901,7 +915,10 @@ def _column(
     meant = own if {"values", "codes"} & set(own) else common
     return CollectedColumn(
         designs or _design(path, named),
-        {str(value): str(symbol) for value, symbol in meant.get("values", {}).items()},
+        {
+            str(value): str(symbol)
+            for value, symbol in meant.get("values", {}).items()
+        },
         tuple(
             text
             for each in own.get("missing", common.get("missing", ()))

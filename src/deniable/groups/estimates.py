@@ -16,7 +16,12 @@ from scipy.stats import chi2
 
 from deniable import documents
 from deniable.designs import Design
-from deniable.errors import ImplausibleResponses, InvalidRequest, NotEstimable, quoted
+from deniable.errors import (
+    ImplausibleResponses,
+    InvalidRequest,
+    NotEstimable,
+    quoted,
+)
 from deniable.estimates.covariances import Matrix, vector
 from deniable.estimates.differences import (
     ALIKE,
@@ -168,7 +173,9 @@ class GroupedEstimate(Groups[Row]):
 
     def _weight(self, tally: Any) -> float:
         """Return for how many people a tally stands."""
-        return float(sum(tally.weights)) if self.tally.weighted else tally.respondents
+        return (
+            float(sum(tally.weights)) if self.tally.weighted else tally.respondents
+        )
 
     def __getitem__(self, group: Group) -> Any:
         if group not in self.groups:
@@ -224,7 +231,9 @@ class GroupedEstimate(Groups[Row]):
             for group, estimate in self.groups.items()
             for caution in estimate.warnings
         ]
-        cautions += nameless(self.tally[None].respondents if None in self.tally else 0)
+        cautions += nameless(
+            self.tally[None].respondents if None in self.tally else 0
+        )
         few = [group_name(group) for group in self.left_out if group is not None]
         if few:
             some = ", ".join(few[:5]) + (" …" if len(few) > 5 else "")
@@ -409,7 +418,9 @@ class GroupedEstimate(Groups[Row]):
     def _group_signs(self, against: str) -> Matrix:
         if against == "pairs":
             return super()._group_signs(against)
-        return _rest_signs([self._weight(self.tally[group]) for group in self.groups])
+        return _rest_signs(
+            [self._weight(self.tally[group]) for group in self.groups]
+        )
 
     def _comparisons(self, against: str) -> Iterator[Compared]:
         if against == "pairs":
@@ -460,7 +471,9 @@ class GroupedEstimate(Groups[Row]):
 
     @classmethod
     def _remade(cls, source: Mapping[str, Any], design: Any) -> GroupedEstimate:
-        tally = GroupedTally.from_body(documents.field(source, "tally", dict), design)
+        tally = GroupedTally.from_body(
+            documents.field(source, "tally", dict), design
+        )
         return cls(tally, documents.field(source, "options", dict))
 
 

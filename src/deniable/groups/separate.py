@@ -9,7 +9,12 @@ from typing import Any, ClassVar, NamedTuple, Self
 from deniable import documents
 from deniable.designs import AnyDesign
 from deniable.documents import HashedDocument, Sealed
-from deniable.errors import IncompatibleTallies, InvalidRequest, UnreadableFile, quoted
+from deniable.errors import (
+    IncompatibleTallies,
+    InvalidRequest,
+    UnreadableFile,
+    quoted,
+)
 from deniable.groups.tallies import GroupedTally
 from deniable.tallies.base import AdditiveTally
 from deniable.tallies.group_labels import Group, group_order
@@ -53,7 +58,9 @@ class SeparateTallies(Sealed):
         ordered = sorted(
             self.tallies, key=lambda key: (places[key.column], key.device or "")
         )
-        object.__setattr__(self, "tallies", {key: self.tallies[key] for key in ordered})
+        object.__setattr__(
+            self, "tallies", {key: self.tallies[key] for key in ordered}
+        )
         for column in self.columns:
             own = self._devices(column)
             if len(

@@ -93,7 +93,9 @@ class GroupedTally(AdditiveTally[AnyDesign]):
         groups = {group_label(group): each for group, each in self.groups.items()}
         object.__setattr__(self, "by", tuple(map(str, self.by)))
         if len(groups) < len(self.groups):
-            raise InvalidRequest("two groups have one name; expected a name for each.")
+            raise InvalidRequest(
+                "two groups have one name; expected a name for each."
+            )
         if any(
             not isinstance(each, AdditiveTally) or each.design != self.design
             for each in groups.values()
@@ -216,7 +218,9 @@ class GroupedTally(AdditiveTally[AnyDesign]):
         return "weighted" if self.weighted else "tally"
 
     @classmethod
-    def _read_parts(cls, body: Mapping[str, Any], design: AnyDesign) -> dict[str, Any]:
+    def _read_parts(
+        cls, body: Mapping[str, Any], design: AnyDesign
+    ) -> dict[str, Any]:
         groups: dict[Group, Any] = {}
         for each in documents.field(body, "groups", list):
             named = documents.field({"group": each}, "group", dict)
@@ -347,9 +351,8 @@ def _names(by: object) -> tuple[str, ...]:
     """Return what columns of groups are called, where they have names."""
     if isinstance(by, Mapping):
         return tuple(map(str, by))
-    several = getattr(
-        by, "column_names", None
-    )  # of Arrow, whose `columns` are the columns themselves
+    # of Arrow, whose `columns` are the columns themselves
+    several = getattr(by, "column_names", None)
     if several is None:
         several = getattr(by, "columns", None)
     if several is not None:
@@ -403,7 +406,9 @@ def _read_label(given: object) -> Group:
     if (
         isinstance(given, list)
         and given
-        and all(each is None or isinstance(each, str | int | float) for each in given)
+        and all(
+            each is None or isinstance(each, str | int | float) for each in given
+        )
     ):
         return tuple(given)
     if given is None or isinstance(given, str | int | float):

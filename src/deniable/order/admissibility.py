@@ -75,7 +75,11 @@ class Admissibility:
             else []
         )
         return "\n".join(
-            [f"not admissible at γ = {exact.shown(self.gamma)}:", *problems, *omitted]
+            [
+                f"not admissible at γ = {exact.shown(self.gamma)}:",
+                *problems,
+                *omitted,
+            ]
         )
 
 
@@ -117,7 +121,9 @@ def admissible(
     for group, values in levels:
         problem = _problem(values, limit, min_parity)
         if problem:
-            name = repr(names[group[0]]) if names is not None else exact.shown(group[0])
+            name = (
+                repr(names[group[0]]) if names is not None else exact.shown(group[0])
+            )
             parity = exact.parity(values)
             flaws.append(
                 Flaw(group[0], parity, len(values), f"response {name}: {problem}")
@@ -350,7 +356,9 @@ class _Work:
 
 def _repair_rows(work: _Work, gamma: Fraction, split: str) -> None:
     work.take(merge(work.channel), "responses that say the same were merged")
-    work.take(drop_constant(work.channel), "a response that says nothing was left out")
+    work.take(
+        drop_constant(work.channel), "a response that says nothing was left out"
+    )
     low = [i for i, row in enumerate(work.channel.rows) if exact.parity(row) < gamma]
     for row in low:  # each step raises its row for good, and leaves the parity of its partner as it is
         partner = 1 if row == 0 else 0
@@ -359,7 +367,9 @@ def _repair_rows(work: _Work, gamma: Fraction, split: str) -> None:
             f"response {row} was raised to parity γ",
         )
     work.take(merge(work.channel), "responses that say the same were merged")
-    work.take(split_rows(work.channel, split), "responses of several values were split")
+    work.take(
+        split_rows(work.channel, split), "responses of several values were split"
+    )
     work.take(merge(work.channel), "responses that say the same were merged")
 
 
@@ -474,10 +484,14 @@ def split_rows(channel: Dense, split: str = "nested") -> Improvement:
         for large, small in split_row(row, split=split):
             inside = set(large)
             better.append(
-                tuple(small * ratio if j in inside else small for j in range(len(row)))
+                tuple(
+                    small * ratio if j in inside else small for j in range(len(row))
+                )
             )
             origins.append(i)
-    garbling = [[Fraction(i == origin) for origin in origins] for i in range(len(rows))]
+    garbling = [
+        [Fraction(i == origin) for origin in origins] for i in range(len(rows))
+    ]
     return Improvement(Dense.from_rows(better), Dense.from_rows(garbling))
 
 
@@ -503,13 +517,17 @@ def from_nothing(channel: Dense, gamma: Fraction) -> Improvement:
     )
 
 
-def _independent(weights: Sequence[Fraction]) -> list[tuple[tuple[int, ...], Fraction]]:
+def _independent(
+    weights: Sequence[Fraction],
+) -> list[tuple[tuple[int, ...], Fraction]]:
     sure = [j for j, weight in enumerate(weights) if weight == 1]
     middle = [j for j, weight in enumerate(weights) if 0 < weight < 1]
     return [
         (
             tuple(
-                sorted([*sure, *(j for j, up in zip(middle, ups, strict=True) if up)])
+                sorted(
+                    [*sure, *(j for j, up in zip(middle, ups, strict=True) if up)]
+                )
             ),
             exact.product(
                 weights[j] if up else 1 - weights[j]
@@ -524,7 +542,10 @@ def _nested(weights: Sequence[Fraction]) -> list[tuple[tuple[int, ...], Fraction
     """Return the positions above a threshold that is even on 0 … 1, and how likely they are exactly these."""
     steps = sorted({*weights, Fraction(0)})
     return [
-        (tuple(j for j, weight in enumerate(weights) if weight >= above), above - below)
+        (
+            tuple(j for j, weight in enumerate(weights) if weight >= above),
+            above - below,
+        )
         for below, above in pairwise(steps)
     ]
 

@@ -28,7 +28,8 @@ class Bit(NamedTuple):
     def from_channel(cls, channel: Bits) -> Bit:
         """Return the bit that a channel is made of."""
         return cls(
-            Fraction(channel.hit, channel.total), Fraction(channel.stray, channel.total)
+            Fraction(channel.hit, channel.total),
+            Fraction(channel.stray, channel.total),
         )
 
     def sends(self, bit: int, true: int) -> Fraction:
@@ -54,10 +55,11 @@ class Bit(NamedTuple):
         return zero, p_one
 
     def _upgrade_probability(self, fine: Bit, old: int, true: int) -> Fraction:
-        zero, p_one = (self.sends(old, new) * fine.sends(new, true) for new in (0, 1))
-        return (
-            p_one / (zero + p_one) if zero + p_one else Fraction(0)
-        )  # a pair that never occurs: any value will do
+        zero, p_one = (
+            self.sends(old, new) * fine.sends(new, true) for new in (0, 1)
+        )
+        # a pair that never occurs: any value will do
+        return p_one / (zero + p_one) if zero + p_one else Fraction(0)
 
 
 def bit_garbling(coarse: Bit, fine: Bit) -> Bit | None:

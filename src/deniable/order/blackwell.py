@@ -130,7 +130,9 @@ def compare(first: Design | Channel, second: Design | Channel) -> Order:
     return Order(names[bool(down), bool(up)], down, up)
 
 
-def garbling(coarse: Design | Channel, fine: Design | Channel) -> Garbling | Separation:
+def garbling(
+    coarse: Design | Channel, fine: Design | Channel
+) -> Garbling | Separation:
     """Return C with coarse = C·fine, or a proof that there is none.
 
     Implements: the comparison of experiments [Bla51]: in closed form for pairs of one family, by exact elimination
@@ -223,13 +225,17 @@ def _by_factors(old: Channel, new: Channel) -> Step | Separation | None:
     return Factors(old.product, new.product, tuple(steps))
 
 
-def _lift_separation(separation: Separation, old: Product, factor: int) -> Separation:
+def _lift_separation(
+    separation: Separation, old: Product, factor: int
+) -> Separation:
     """Play a factor's game in the product: it pays where all other answers are 0, whatever else is named."""
     answers = [factor.answers for factor in old.factors]
     responses = [factor.responses for factor in old.factors]
     lifted: dict[int, Row] = {}
     if math.prod(answers) * math.prod(responses) > _MAX_PAYOFFS:
-        return Separation(lifted, separation.coarse, separation.fine, separation.game)
+        return Separation(
+            lifted, separation.coarse, separation.fine, separation.game
+        )
     for i, pay in separation.payoffs.items():
         row = [Fraction(0)] * math.prod(answers)
         for j, value in enumerate(pay):
@@ -447,9 +453,8 @@ def separation(
     """Play the game: return the separation if the coarse design wins, else None."""
     ours, theirs = coarse.rows, fine.rows
     earned = exact.total(dot(pay, ours[i]) for i, pay in payoffs.items())
-    idle = (
-        len(payoffs) < coarse.responses
-    )  # some response pays nothing and can always be named
+    # some response pays nothing and can always be named
+    idle = len(payoffs) < coarse.responses
     best = exact.total(
         max([dot(pay, row) for pay in payoffs.values()] + [Fraction(0)] * idle)
         for row in theirs
@@ -469,7 +474,9 @@ def _merge_rows(channel: Dense) -> _MergedTable:
     groups = list(channel.proportional_rows().values())
     rows = [channel.sum_rows(group) for group in groups]
     return _MergedTable(
-        tuple(tuple(Fraction(weight, channel.total) for weight in row) for row in rows),
+        tuple(
+            tuple(Fraction(weight, channel.total) for weight in row) for row in rows
+        ),
         {i: group_index for group_index, group in enumerate(groups) for i in group},
         {
             i: Fraction(sum(channel.weights[i]), sum(rows[group_index]))
@@ -508,7 +515,9 @@ def _by_program(ours: Table, theirs: Table) -> Table | dict[int, Row]:
     return {i: solution.multipliers[i * k : (i + 1) * k] for i in range(len(ours))}
 
 
-def _solve_by_elimination(ours: Table, theirs: Table) -> Table | dict[int, Row] | None:
+def _solve_by_elimination(
+    ours: Table, theirs: Table
+) -> Table | dict[int, Row] | None:
     """Solve C·theirs = ours where the rows of `theirs` are independent, so that C is the only one; else None.
 
     With T·theirsᵀ reduced, a row of T that meets `theirs` nowhere and some row of `ours` is a game that only ours can
@@ -549,6 +558,8 @@ def _solve_by_elimination(ours: Table, theirs: Table) -> Table | dict[int, Row] 
                 }
         assert row[u] == reduced.pivot
     return tuple(
-        tuple(Fraction(reduced.rows[u][width + i], reduced.pivot) for u in range(width))
+        tuple(
+            Fraction(reduced.rows[u][width + i], reduced.pivot) for u in range(width)
+        )
         for i in range(len(ours))
     )

@@ -49,7 +49,9 @@ def find_closed_form(old: Channel, new: Channel) -> Step | None:
         return None
     has_form = (type(old), type(new)) in FORMS
     return (
-        _look_up_form(old, new) if has_form else through_sets(old, new, _look_up_form)
+        _look_up_form(old, new)
+        if has_form
+        else through_sets(old, new, _look_up_form)
     )
 
 
@@ -121,7 +123,9 @@ def _subset_step(old: Subset, new: Subset) -> Step | None:
     return keep_or_fresh(old, new) or _nested_step(old, new)
 
 
-def bit_by_bit(old: Bits, new: Bits, *, kind: type[BitByBit] = BitByBit) -> Step | None:
+def bit_by_bit(
+    old: Bits, new: Bits, *, kind: type[BitByBit] = BitByBit
+) -> Step | None:
     """Return the step that makes every bit from its own finer bit."""
     return (
         kind(old, new)
@@ -146,7 +150,9 @@ def _product_step(old: Product, new: Product) -> Step | None:
     return Factors(old, new, factor_steps) if is_known else None
 
 
-FORMS: dict[tuple[type[Channel], type[Channel]], Callable[[Any, Any], Step | None]] = {
+FORMS: dict[
+    tuple[type[Channel], type[Channel]], Callable[[Any, Any], Step | None]
+] = {
     (Diagonal, Diagonal): _diagonal_step,
     (Hadamard, Hadamard): keep_or_fresh,
     (Hashing, Hashing): keep_or_fresh,

@@ -100,7 +100,9 @@ class Relaxation:
         ratios: list[Ratio] = []
         for old_response in range(old.responses):
             senders = [
-                x for x in range(new.answers) if old.probability(old_response, given=x)
+                x
+                for x in range(new.answers)
+                if old.probability(old_response, given=x)
             ]
             for new_response in range(new.responses):
                 row = [
@@ -135,9 +137,8 @@ class Ladder(AnyDesign):
     designs: tuple[Design, ...]
     steps: tuple[Step, ...]
 
-    if (
-        TYPE_CHECKING
-    ):  # signatures of the verbs; a design must not load what takes an answer
+    # signatures of the verbs; a design must not load what takes an answer
+    if TYPE_CHECKING:
         respond = _respond.respond
         respond_all = _draw.respond_all
         tally = _count.tally

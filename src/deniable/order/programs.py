@@ -25,9 +25,8 @@ MAX_CELLS = 150_000
 """Cells of the table that is solved in exact numbers for the unknowns that floats found positive: seconds."""
 
 _CLOSE = 1e-9  # what floats take for 0
-_BEYOND = Fraction(
-    1, 1000
-)  # how far beyond the target a game is looked for where floats cannot tell
+# how far beyond the target a game is looked for where floats cannot tell
+_BEYOND = Fraction(1, 1000)
 _DENOMINATORS = (10, 1000, 10**6, 10**12)  # simple payoffs are tried first
 
 
@@ -90,12 +89,15 @@ def exchange(work: Integers, pivot_row: int, column: int, pivot: int) -> int:
         if i != pivot_row:
             factor = row[column]
             work[i] = [
-                (new * a - factor * b) // pivot for a, b in zip(row, head, strict=True)
+                (new * a - factor * b) // pivot
+                for a, b in zip(row, head, strict=True)
             ]
     return new
 
 
-def solve(rows: Sequence[Sequence[Fraction]], right: Sequence[Fraction]) -> Row | None:
+def solve(
+    rows: Sequence[Sequence[Fraction]], right: Sequence[Fraction]
+) -> Row | None:
     """Return x with rows·x = right, free unknowns being 0, or None where there is none.
 
     Example:
@@ -104,7 +106,8 @@ def solve(rows: Sequence[Sequence[Fraction]], right: Sequence[Fraction]) -> Row 
     """
     width = len(rows[0])
     reduced = reduce(
-        integers((*row, value) for row, value in zip(rows, right, strict=True)), width
+        integers((*row, value) for row, value in zip(rows, right, strict=True)),
+        width,
     )
     if any(row[-1] for row in reduced.rows[len(reduced.columns) :]):
         return None
@@ -169,7 +172,8 @@ def feasible(
         errors = [Fraction(work[-1][width + i], pivot) for i in range(height)]
         return Infeasible(
             tuple(
-                (1 + error) * scale for error, scale in zip(errors, scales, strict=True)
+                (1 + error) * scale
+                for error, scale in zip(errors, scales, strict=True)
             )
         )
     point = [Fraction(0)] * width
@@ -302,7 +306,10 @@ def _in_floats(
     ]
     rows, columns, values = zip(
         *cells,
-        *((depth + place_index, j, 1.0) for j, place_index in enumerate(mixing.places)),
+        *(
+            (depth + place_index, j, 1.0)
+            for j, place_index in enumerate(mixing.places)
+        ),
         strict=True,
     )
     table: Any = coo_array((values, (rows, columns)), shape=(height, width))

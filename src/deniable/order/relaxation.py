@@ -138,7 +138,9 @@ def nearest_successors(old: Design, new: Design) -> tuple[Design, ...]:
     second with the smallest ε that will do, where its family has a way to tell more; or else the k-ary design with the
     smallest ε.
     """
-    nearest_channels = _find_successors(old.channel, new.channel) or _k_ary(old.channel)
+    nearest_channels = _find_successors(old.channel, new.channel) or _k_ary(
+        old.channel
+    )
     return tuple(
         _with_labels(new, channel)
         for channel in nearest_channels
@@ -153,7 +155,9 @@ def _find_successors(old: Channel, new: Channel) -> list[Channel]:
     raised = (
         []
         if clearer is None
-        else _build_least(lambda fraction: clearer(new, fraction), old, open_end=True)
+        else _build_least(
+            lambda fraction: clearer(new, fraction), old, open_end=True
+        )
     )
     coarse, fine = old.as_sets().set_valued, new.as_sets().set_valued
     if coarse is None or fine is None or coarse.bitwise or fine.bitwise:
@@ -219,7 +223,11 @@ def _k_ary(old: Channel) -> list[Channel]:
     if old.responses * k > _MAX_CELLS:
         return []
     gamma = (
-        max(exact.ratio(sum(row), min(row)) for row in old.dense().weights if any(row))
+        max(
+            exact.ratio(sum(row), min(row))
+            for row in old.dense().weights
+            if any(row)
+        )
         - k
         + 1
     )
@@ -397,7 +405,10 @@ def best_ladder(categories: Labels, epsilons: Sequence[exact.Rational]) -> Ladde
 
 
 def family_ladder(
-    family: str, categories: Labels, epsilons: Sequence[exact.Rational], **options: Any
+    family: str,
+    categories: Labels,
+    epsilons: Sequence[exact.Rational],
+    **options: Any,
 ) -> Ladder:
     """Return the ladder of one family's designs at these ε; for "subset" without t that of `best_ladder`.
 

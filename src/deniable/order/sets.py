@@ -51,7 +51,11 @@ class PickPlan(NamedTuple):
 def max_picks(plans: Mapping[Hashable, PickPlan]) -> int:
     """Return the maximum number of drawn members, which is the number of words that are read."""
     return max(
-        (pick.within + pick.beyond for plan in plans.values() for pick in plan.picks),
+        (
+            pick.within + pick.beyond
+            for plan in plans.values()
+            for pick in plan.picks
+        ),
         default=0,
     )
 
@@ -146,9 +150,9 @@ class Nested(Step):
         if pick.free:
             picked = pick_some(other_bits, pick.within, source)
         else:
-            picked = pick_some(known_set & other_bits, pick.within, source) | pick_some(
-                other_bits & ~known_set, pick.beyond, source
-            )
+            picked = pick_some(
+                known_set & other_bits, pick.within, source
+            ) | pick_some(other_bits & ~known_set, pick.beyond, source)
         chance.spare(max_picked - pick.within - pick.beyond, source)
         return picked | (own_bit if pick.inside else 0)
 
@@ -159,7 +163,10 @@ class Nested(Step):
         the answer outside of the finer set before it is inside.
         """
         return [
-            (_pick_above(share.fine, shared, inside=inside, held=held), mass * p_meets)
+            (
+                _pick_above(share.fine, shared, inside=inside, held=held),
+                mass * p_meets,
+            )
             for share in self.shares
             if share.coarse == size
             for mass, shared in self._masses(share)
@@ -191,7 +198,9 @@ class Nested(Step):
         )
         if not weight:
             return Fraction(0)
-        holds = p_held(self.new.size, share.coarse, share.fine, shared, inside=inside)
+        holds = p_held(
+            self.new.size, share.coarse, share.fine, shared, inside=inside
+        )
         return weight * (holds if held else 1 - holds)
 
     @cached_property
@@ -235,7 +244,9 @@ class Nested(Step):
 
     def verify(self) -> bool:
         """Compare, for each coarser size, how often it comes out, and how often it then holds the answer."""
-        if any(min(share.near, share.apart, share.free) < 0 for share in self.shares):
+        if any(
+            min(share.near, share.apart, share.free) < 0 for share in self.shares
+        ):
             return False
         fine_sizes = [size for size in self.new.sizes if self.new.weight(size)]
         if any(
@@ -313,7 +324,9 @@ def one_size(old: Subset, new: Sets) -> tuple[SetShare, ...] | None:
     return tuple(SetShare(s, t, near, far, 1 - beta) for t, near, far in shares)
 
 
-def _better_overlap(new: Sets, s: int, t: int, *, rises: bool) -> tuple[bool, Fraction]:
+def _better_overlap(
+    new: Sets, s: int, t: int, *, rises: bool
+) -> tuple[bool, Fraction]:
     """Say whether being near or keeping apart holds the answer more often (less often), and how often."""
     near, far = p_held_by_ways(new, s, t)
     return (True, near) if (near >= far) == rises else (False, far)
@@ -323,10 +336,14 @@ def p_held_by_ways(new: Sets, s: int, t: int) -> tuple[Fraction, Fraction]:
     """Return the probabilities that a coarser set of s with maximal and minimal overlap holds the answer."""
     p_included, k = new.inclusion(t), new.size
     cases = [
-        (p, inside) for p, inside in ((p_included, True), (1 - p_included, False)) if p
+        (p, inside)
+        for p, inside in ((p_included, True), (1 - p_included, False))
+        if p
     ]
     near, far = (
-        exact.total(p * p_held(k, s, t, shared, inside=inside) for p, inside in cases)
+        exact.total(
+            p * p_held(k, s, t, shared, inside=inside) for p, inside in cases
+        )
         for shared in (max_overlap(s, t), min_overlap(s, t, k))
     )
     return near, far
@@ -354,7 +371,10 @@ def _pick_above(fine: int, shared: int | None, *, inside: bool, held: bool) -> P
     if shared is None:
         return Pick(True, fine - inside, 0, inside)
     return Pick(
-        False, shared - (inside and held), fine - shared - (inside and not held), inside
+        False,
+        shared - (inside and held),
+        fine - shared - (inside and not held),
+        inside,
     )
 
 

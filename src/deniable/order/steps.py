@@ -28,9 +28,7 @@ from deniable.channel import Channel, Dense, Diagonal, Product
 from deniable.channel.product import join
 from deniable.errors import InvalidRequest, InvalidResponse
 
-_MAX_TRIPLES = (
-    200_000  # combinations of three stages' responses that are gone through: a second
-)
+_MAX_TRIPLES = 200_000  # combinations of three stages' responses that are gone through: a second
 _MAX_WRITTEN = 10_000_000  # cells of a garbling that are computed one by one: as many as `Channel.dense` writes out
 
 
@@ -220,7 +218,9 @@ class KeepOrFresh(Step):
             return False
         return all(
             self._comes_out(*cell)
-            for cell in product(possible_responses(self.new), range(self.new.answers))
+            for cell in product(
+                possible_responses(self.new), range(self.new.answers)
+            )
         )
 
     def _comes_out(self, response: int, given: int) -> bool:
@@ -247,7 +247,9 @@ class KeepOrFresh(Step):
             return super().composes(high, direct)
         if self.share * high.share != direct.share:
             return False
-        return self.base == high.base == direct.base or super().composes(high, direct)
+        return self.base == high.base == direct.base or super().composes(
+            high, direct
+        )
 
     def between(
         self, high: Step, coarse: int, fine: int, source: Source = SYSTEM
@@ -256,9 +258,13 @@ class KeepOrFresh(Step):
         if not isinstance(high, KeepOrFresh):
             return super().between(high, coarse, fine, source)
         p_kept = high.share * self.garbling(coarse, fine)
-        moved = (1 - high.share) * high.base.probability(coarse, given=0) * self.share
+        moved = (
+            (1 - high.share) * high.base.probability(coarse, given=0) * self.share
+        )
         fresh = (
-            (1 - high.share) * (1 - self.share) * self.base.probability(coarse, given=0)
+            (1 - high.share)
+            * (1 - self.share)
+            * self.base.probability(coarse, given=0)
         )
         origin = chance.choose(running_sums([p_kept, moved, fresh]), source)
         return (fine, coarse, high.base.draw(0, source))[origin]
@@ -379,12 +385,17 @@ class Factors(Step):
         if not isinstance(high, Factors):
             return super().between(high, coarse, fine, source)
         endpoints = zip(
-            self.old.split_response(coarse), high.new.split_response(fine), strict=True
+            self.old.split_response(coarse),
+            high.new.split_response(fine),
+            strict=True,
         )
         factor_moves = zip(self.steps, high.steps, endpoints, strict=True)
         return _join(
             self.new,
-            [low.between(above, i, u, source) for low, above, (i, u) in factor_moves],
+            [
+                low.between(above, i, u, source)
+                for low, above, (i, u) in factor_moves
+            ],
         )
 
     def to_body(self) -> dict[str, Any]:
@@ -508,7 +519,9 @@ def possible_responses(channel: Channel) -> list[int]:
         InvalidRequest: more than can be gone through.
     """
     _check_triples(channel.responses)
-    return [number for number in range(channel.responses) if channel.possible(number)]
+    return [
+        number for number in range(channel.responses) if channel.possible(number)
+    ]
 
 
 def _check_triples(cells: int) -> None:

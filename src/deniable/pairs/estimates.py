@@ -51,7 +51,9 @@ class PairedDesigns(NamedTuple):
     @property
     def hash(self) -> str:
         """The name of both together."""
-        return documents.digest({"first": self.first.hash, "second": self.second.hash})
+        return documents.digest(
+            {"first": self.first.hash, "second": self.second.hash}
+        )
 
     @property
     def epsilon(self) -> float:
@@ -180,7 +182,14 @@ class PairCells(ModelledCells):
 
 
 _ARRAYS = ("shares", "covariance", "own", "others")
-_NUMBERS = ("statistic", "freedom", "p_value", "permutations", "respondents", "missing")
+_NUMBERS = (
+    "statistic",
+    "freedom",
+    "p_value",
+    "permutations",
+    "respondents",
+    "missing",
+)
 
 
 def association(
@@ -313,7 +322,10 @@ def _joint_shares(down: ScoredRows, across: ScoredRows) -> dict[str, Any]:
     squares = [(rows.values**2).mean(axis=0) for rows in (down, across)]
     moments = np.maximum(np.diagonal(second_moments), np.outer(*squares).reshape(-1))
     np.fill_diagonal(covariance, (moments - mean**2) / (n - 1))
-    plain, shares = np.diagonal(covariance).reshape(shape).copy(), mean.reshape(shape)
+    plain, shares = (
+        np.diagonal(covariance).reshape(shape).copy(),
+        mean.reshape(shape),
+    )
     if down.bits is not None:
         confusion = _positive_part(down.bits.confusion(across.values, shares))
         covariance += np.kron(_sum_preserving(shape[0]), confusion)
@@ -338,7 +350,9 @@ def _moments(down: Matrix, across: Matrix) -> tuple[Vector, Matrix]:
     total, square = np.zeros(n_cells), np.zeros((n_cells, n_cells))
     for start in range(0, len(down), _CHUNK):
         chunk = slice(start, start + _CHUNK)
-        products = (down[chunk, :, None] * across[chunk, None, :]).reshape(-1, n_cells)
+        products = (down[chunk, :, None] * across[chunk, None, :]).reshape(
+            -1, n_cells
+        )
         total += products.sum(axis=0)
         square += products.T @ products
     return total / len(down), square / len(down)

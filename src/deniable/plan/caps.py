@@ -180,8 +180,12 @@ _NAMED = (
         lambda p: mangat_singh("1/5", p),
         Fraction(3, 8),
     ),
-    _Named("simmons", "b = 0.5, p = {}", lambda p: simmons(p=p, b="1/2"), Fraction(0)),
-    _Named("simmons", "b = 0.25, p = {}", lambda p: simmons(p=p, b="1/4"), Fraction(0)),
+    _Named(
+        "simmons", "b = 0.5, p = {}", lambda p: simmons(p=p, b="1/2"), Fraction(0)
+    ),
+    _Named(
+        "simmons", "b = 0.25, p = {}", lambda p: simmons(p=p, b="1/4"), Fraction(0)
+    ),
     _Named(
         "mangat_unrelated",
         "t = 0.1, b = 0.5, p = {}",
@@ -229,7 +233,8 @@ def designs_at(
     ]
     shares = [1 - expected, expected]
     width_at = partial(width, n=n, level=level, shares=shares)
-    goal = width_at(candidates[0][2])  # all others of this ε are garblings of Warner's
+    # all others of this ε are garblings of Warner's
+    goal = width_at(candidates[0][2])
     people = partial(sample_size, margin=goal / 2, level=level, shares=shares)
     lines: list[Line] = [
         {
@@ -240,7 +245,10 @@ def designs_at(
             "width": width_at(design),
             "people for the same width": people(design),
         }
-        for name, settings, design in [*candidates, ("direct question", "", direct())]
+        for name, settings, design in [
+            *candidates,
+            ("direct question", "", direct()),
+        ]
     ]
     sentence = (
         f"At ε = {formats.epsilon(exact.rational(epsilon))} and with {n:,} respondents no design is better "
@@ -261,7 +269,8 @@ def designs_at(
 
 def _capped_design(named: _Named, cap: Fraction) -> tuple[str, str, Design]:
     """Return a named design with the largest probability at which no response reveals more than the cap."""
-    first = math.floor(named.least * _STEPS)  # hides everything; _STEPS hides nothing
+    # hides everything; _STEPS hides nothing
+    first = math.floor(named.least * _STEPS)
     beyond = bisect_left(
         range(first + 1, _STEPS),
         True,

@@ -55,7 +55,8 @@ def crossing(people: int, epsilon: Rational, middle: Rational) -> Interval:
         0.1
     """
     n, p2 = read_whole(people, "people", 2), _middle(middle)
-    lift = p2 * math.sinh(_epsilon(epsilon) / 2) ** 2  # p₂·d/4 with d = e^ε + e^−ε − 2
+    # p₂·d/4 with d = e^ε + e^−ε − 2
+    lift = p2 * math.sinh(_epsilon(epsilon) / 2) ** 2
     # 1 − ((n − 1)/n)·(1 − p₂)/(1 + lift), without the difference of two numbers that are nearly 1
     half = math.sqrt((n * (lift + p2) + 1 - p2) / (n * (1 + lift))) / 2
     return Interval(0.5 - half, 0.5 + half)
@@ -122,7 +123,8 @@ def deck_sample_size(
         return least
     rounded = smallest(
         lambda people: (
-            spread * _rounded_factor(people, epsilon, middle) <= target * (people - 1)
+            spread * _rounded_factor(people, epsilon, middle)
+            <= target * (people - 1)
         )
     )
     if rounded is None:

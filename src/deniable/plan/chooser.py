@@ -220,7 +220,10 @@ def _builders(
     }
     if size <= _MAX_BY_SIZE:
         builders["rappor"] = (lambda: rappor(labels, epsilon), bits)
-        builders["truncated_rappor"] = (lambda: truncated_rappor(labels, epsilon), bits)
+        builders["truncated_rappor"] = (
+            lambda: truncated_rappor(labels, epsilon),
+            bits,
+        )
     return builders
 
 
@@ -272,7 +275,9 @@ def _one_category(
     other_label = f"not {category}"
     design = warner(epsilon, categories=(other_label, category))
     share = (
-        None if shares is None else float(read_shares(all_categories, shares)[number])
+        None
+        if shares is None
+        else float(read_shares(all_categories, shares)[number])
     )
     two = None if share is None else [1 - share, share]
     alternatives = [
@@ -335,7 +340,9 @@ def _reasons(goal: str, ordered: Sequence[ConsideredDesign]) -> tuple[str, ...]:
     )
 
 
-def _worst_case(best: ConsideredDesign, size: int, most_bytes: int) -> tuple[str, ...]:
+def _worst_case(
+    best: ConsideredDesign, size: int, most_bytes: int
+) -> tuple[str, ...]:
     """Say what is proved of the worst case over all shares."""
     if (bits := -(-size // 8)) > most_bytes:
         return (
@@ -414,7 +421,9 @@ def best_device(categories: Sequence[str], parity: exact.Ratio) -> Device:
     _, negative_outcomes, name, forced = max(fitting)
     outcomes = -negative_outcomes
     p = Fraction(outcomes - (size - 1) * forced, outcomes)
-    design = warner(p=p, categories=categories) if size == 2 else k_ary(categories, p=p)
+    design = (
+        warner(p=p, categories=categories) if size == 2 else k_ary(categories, p=p)
+    )
     set_aside = "1 outcome" if forced == 1 else f"{forced} outcomes"
     instructions = (
         f"Take {name} ({outcomes} equally likely outcomes) and let nobody see the outcome. Set {set_aside} aside for "

@@ -113,7 +113,9 @@ def compare(
         designs if isinstance(designs, Mapping) else _name_designs(designs)
     )
     if not designs_by_name:
-        raise InvalidRequest("there are no designs to compare; expected at least one.")
+        raise InvalidRequest(
+            "there are no designs to compare; expected at least one."
+        )
     values = {
         name: variance(
             design, n, shares=shares, category=category, population=population

@@ -124,7 +124,9 @@ def sample_size_for_power(
         if isinstance(population, int)
         else MAX_RESPONDENTS
     )
-    size = smallest(lambda n: test.normal_power(n, population) >= target_power, limit)
+    size = smallest(
+        lambda n: test.normal_power(n, population) >= target_power, limit
+    )
     if size is not None and test.is_exact(method, population, size + AROUND):
         size = test.first_for_good(target_power, size)
     if size is None:
@@ -261,7 +263,9 @@ class ShareTest:
         assert self.response is not None
         p_null = self.response.chance(self.null)
         above = self.response.chance(self.true) > p_null
-        power = rejection_probability(sizes, p_response, p_null, self.tail, above=above)
+        power = rejection_probability(
+            sizes, p_response, p_null, self.tail, above=above
+        )
         if self.two_sided:
             power = power + rejection_probability(
                 sizes, p_response, p_null, self.tail, above=not above
@@ -273,7 +277,9 @@ class ShareTest:
         assert self.response is not None
         p_null = self.response.chance(self.null)
         is_above = self.response.chance(self.true) > p_null
-        error, null_error = (math.sqrt(p * (1 - p) / n) for p in (p_response, p_null))
+        error, null_error = (
+            math.sqrt(p * (1 - p) / n) for p in (p_response, p_null)
+        )
         gap = (p_response - p_null) * (1 if is_above else -1)
         return normal_power(gap, error, null_error, self.tail, self.two_sided)
 
@@ -364,7 +370,9 @@ def estimate_distribution(
         - gammaln(counts + 1).sum(axis=1)
         + xlogy(counts, p_responses).sum(axis=1)
     )
-    values, value_index = np.unique((counts @ scores / n).round(9), return_inverse=True)
+    values, value_index = np.unique(
+        (counts @ scores / n).round(9), return_inverse=True
+    )
     return values, vector(np.bincount(value_index, weights=np.exp(logs)))
 
 
@@ -384,7 +392,9 @@ def _all_tallies(n: int, responses: int) -> Sizes:
 def shares_around(design: Design | Deck, category: str, share: float) -> list[float]:
     """Return the shares of all categories, where one has this share and the others have the rest evenly."""
     other_share = (1 - share) / (len(design.categories) - 1)
-    return [share if label == category else other_share for label in design.categories]
+    return [
+        share if label == category else other_share for label in design.categories
+    ]
 
 
 def has_mean(design: object) -> bool:
@@ -399,7 +409,9 @@ def check_amount(design: object, share: float | None, category: str | None) -> N
         InvalidRequest: it is one.
     """
     if has_mean(design) and category is None:
-        prefix = "" if share is None else f"a share of {percent(share)} was given, but "
+        prefix = (
+            "" if share is None else f"a share of {percent(share)} was given, but "
+        )
         raise InvalidRequest(
             f"{prefix}this design asks for a number, which has a mean and no share; expected how far off that may be.",
             "For example within=200, or `deniable plan size design.json --within 200`; a share of one level needs its "
@@ -434,10 +446,8 @@ def rejection_probability(
     """Return how often a count with chance `true` is one that a count with chance `null` reaches hardly ever."""
     if not above:  # then the misses are many
         true, null = 1 - true, 1 - null
-    low, high = (
-        np.full(len(n), -1),
-        n,
-    )  # a true null exceeds `low` too often, `high` seldom enough
+    # a true null exceeds `low` too often, `high` seldom enough
+    low, high = np.full(len(n), -1), n
     while (high - low > 1).any():
         middle = (low + high) // 2
         seldom = binom.sf(middle, n, null) <= tail

@@ -186,9 +186,7 @@ def allocation(
     """
     n, fraction = read_whole(n, "n", least=2), _best_fraction(first, second, costs)
     n_first = _first_size(n, fraction)
-    sentence = (
-        f"Ask {n_first:,} people in the first group and {n - n_first:,} in the second."
-    )
+    sentence = f"Ask {n_first:,} people in the first group and {n - n_first:,} in the second."
     note = f"That is {percent(fraction)} of them in the first group."
     lines = _arm_lines(*_divide(first, second, n, fraction))
     return Planned(sentence, n_first, lines, (note,))
@@ -242,7 +240,8 @@ def _best_fraction(first: Arm, second: Arm, costs: Sequence[float]) -> float:
     """Return the share of people that the first group gets."""
     cost_first, cost_second = _read_costs(costs)
     return _fraction_of_first(
-        math.sqrt(first.spread() / cost_first), math.sqrt(second.spread() / cost_second)
+        math.sqrt(first.spread() / cost_first),
+        math.sqrt(second.spread() / cost_second),
     )
 
 

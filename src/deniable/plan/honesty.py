@@ -77,7 +77,11 @@ def noncompliance(
     lines: list[Line] = []
     for rate in (0.0, failing / 4, failing / 2, failing):
         p_response = _response_probability(
-            response, test.true, read_share(rate, "failing"), kind, len(design.symbols)
+            response,
+            test.true,
+            read_share(rate, "failing"),
+            kind,
+            len(design.symbols),
         )
         power = (
             float(test.count_power(np.array([n]), p_response)[0])
@@ -124,7 +128,11 @@ def _require_response(test: ShareTest, kind: str) -> DecidingResponse:
 
 
 def _response_probability(
-    response: DecidingResponse, share: float, failing: float, kind: str, responses: int
+    response: DecidingResponse,
+    share: float,
+    failing: float,
+    kind: str,
+    responses: int,
 ) -> float:
     """Return how often the response is sent, where some do not follow the device."""
     speaks_for = response.gap > 0
@@ -217,4 +225,6 @@ def _numbers_around(value: float) -> list[int]:
     """Return numbers of respondents on both sides of a crossing."""
     middle = math.floor(math.log10(value)) if 10 <= value < 10**12 else 2
     first = max(1, middle - 1)
-    return [digit * 10**power for power in range(first, first + 4) for digit in _CURVE]
+    return [
+        digit * 10**power for power in range(first, first + 4) for digit in _CURVE
+    ]

@@ -76,7 +76,9 @@ class ItemsChoice(PlanTable):
             "variance × people, one question",
             "variance × people, two together",
         )
-        title = f"Best for {self.goal}: {self.candidates[0].each} for each respondent"
+        title = (
+            f"Best for {self.goal}: {self.candidates[0].each} for each respondent"
+        )
         names = ("questions", "epsilon", "shares", "associations")
         return plan_sheet(title, heads, names, rows, self.reasons)
 
@@ -178,7 +180,8 @@ def _consider_items(
     if each > 1:
         times = size * (size - 1) / (each * (each - 1))
         pairs = [
-            _pair_variance(designs, *pair, shares) for pair in combinations(designs, 2)
+            _pair_variance(designs, *pair, shares)
+            for pair in combinations(designs, 2)
         ]
         associations = float(np.mean(pairs)) * times
     item_variance = float(np.mean(item_variances)) * size / each
@@ -203,7 +206,9 @@ def _pair_variance(
 @cache
 def _worst_pair(first: Channel, second: Channel) -> float:
     designs = [
-        Design("part", Numbered(channel.answers), Numbered(channel.responses), channel)
+        Design(
+            "part", Numbered(channel.answers), Numbered(channel.responses), channel
+        )
         for channel in (first, second)
     ]
     return variance(product(designs), 1)
@@ -225,7 +230,8 @@ def _choice_text(
         f"Everybody answers {plan}: the variance of {_WHAT[goal]} is {getattr(best, goal):.4g}/n."
     ]
     alternative = next(
-        (one for one in ordered if one.each == (size if best.each < size else 1)), None
+        (one for one in ordered if one.each == (size if best.each < size else 1)),
+        None,
     )
     if alternative is not None and np.isfinite(getattr(alternative, goal)):
         words = (

@@ -99,7 +99,9 @@ def how_many(
             )
         return _people_for_mean(design, within, sd, level)
     share = _expected_share(design, share, sd, category)
-    if (width is None) == (power is None) or (width is None and assurance is not None):
+    if (width is None) == (power is None) or (
+        width is None and assurance is not None
+    ):
         raise InvalidRequest(
             "expected either a width or a power, and an assurance with a width alone.",
             "For example width=0.1, for an interval of 10 percentage points from end to end.",
@@ -158,7 +160,9 @@ def _shares_near(share: float, null: float) -> list[float]:
     """Return the expected share between smaller and larger ones: it is a guess, and what hangs on it must be seen."""
     near = [null + (share - null) * times for times in _TIMES]
     return [
-        near_share for near_share in near if 0 < near_share < 1 and near_share != null
+        near_share
+        for near_share in near
+        if 0 < near_share < 1 and near_share != null
     ] or [share]
 
 
@@ -280,7 +284,11 @@ def how_wide(
     share = _expected_share(design, share, sd, category)
     name, n = read_category(design, category), read_whole(n, "n", least=2)
     value = width(
-        design, n, level=level, shares=shares_around(design, name, share), category=name
+        design,
+        n,
+        level=level,
+        shares=shares_around(design, name, share),
+        category=name,
     )
     widths = {"on average": value}
     if assurance is not None:
@@ -416,7 +424,9 @@ def _people_for_mean(
         )
         for reach in [within * times for times in _TIMES]
     )
-    return Planned(f"Ask {n:,} people: {_mean_text(level, within, 6, sd)}.", n, lines)
+    return Planned(
+        f"Ask {n:,} people: {_mean_text(level, within, 6, sd)}.", n, lines
+    )
 
 
 def _mean_width(design: Design, n: int, sd: float | None, level: float) -> Planned:

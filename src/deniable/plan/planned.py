@@ -92,7 +92,10 @@ class Planned(PlanTable):
             MissingExtra: pandas is not installed.
         """
         return data_frame(
-            [{_key(name): cell for name, cell in line.items()} for line in self.lines]
+            [
+                {_key(name): cell for name, cell in line.items()}
+                for line in self.lines
+            ]
         )
 
     def to_json(self, *, indent: int | None = None) -> str:
@@ -175,7 +178,9 @@ def more_people(ratio: float) -> str:
     if ratio >= 1.995:
         return f"{ratio:.3g} times as many people"
     return (
-        f"{percent(ratio - 1, 2)} more people" if ratio > 1.0005 else "as many people"
+        f"{percent(ratio - 1, 2)} more people"
+        if ratio > 1.0005
+        else "as many people"
     )
 
 

@@ -157,7 +157,8 @@ def sample_size(
     def variance_at(n: int) -> float:
         return curve(n, fraction(n, population))
 
-    fraction(limit if isinstance(population, int) else 1, population)  # refuses others
+    # refuses others
+    fraction(limit if isinstance(population, int) else 1, population)
     size = smallest(lambda n: variance_at(n) <= target * (1 + _SAME), limit)
     if size is None:
         raise InvalidRequest(

@@ -29,9 +29,8 @@ from deniable.tallies.stages import StageTallies
 
 __all__ = ["Proposal", "propose"]
 
-_EPSILON_STEPS = (
-    1 << 14
-)  # in which an ε is looked for: its proposal is this part of the budget too large at most
+# in which an ε is looked for: its proposal is this part of the budget too large at most
+_EPSILON_STEPS = 1 << 14
 _SURE = NormalDist().inv_cdf(0.975)
 _SHARES_TRIED = 9  # at which the error after the next stage is looked at
 
@@ -118,7 +117,9 @@ def propose(
         expected=error,
         between=Interval(error, error),
     )
-    errors_text = f"The standard error is {error:.3g}, the target {target_error:.3g}:"
+    errors_text = (
+        f"The standard error is {error:.3g}, the target {target_error:.3g}:"
+    )
     if error <= target_error:
         return stopped(
             reached=True,
@@ -129,7 +130,9 @@ def propose(
     if budget <= spent:
         return stopped(
             reached=False,
-            respondents=_needed_respondents(tallies.respondents, error, target_error),
+            respondents=_needed_respondents(
+                tallies.respondents, error, target_error
+            ),
             text=f"{errors_text} ε = {formats.epsilon(budget)} is spent already.",
         )
     shares = _move_from_border(now.value, tallies.respondents)
@@ -213,7 +216,9 @@ def _predicted_error_range(
     """
     after = errors(shares)
     decides = int(after.argmax()) if index is None else index
-    moved = _SURE * math.sqrt(max(now.errors[decides] ** 2 - after[decides] ** 2, 0.0))
+    moved = _SURE * math.sqrt(
+        max(now.errors[decides] ** 2 - after[decides] ** 2, 0.0)
+    )
     other_shares = shares / (1 - shares[decides])
     possible_errors = []
     for share in np.clip(
@@ -260,14 +265,18 @@ def _needed_respondents(respondents: int, error: float, target: float) -> int:
 
 def _read_target(target: float, level: float | None, willing: float) -> float:
     fits = (
-        0 < target < math.inf and (level is None or 0 < level < 1) and 0 < willing <= 1
+        0 < target < math.inf
+        and (level is None or 0 < level < 1)
+        and 0 < willing <= 1
     )
     if not fits:
         raise InvalidRequest(
             f"the target is {target}, the level {level} and the willing part {willing}; expected a positive target, a "
             "level between 0 and 1, and a part above 0."
         )
-    return target if level is None else target / NormalDist().inv_cdf((1 + level) / 2)
+    return (
+        target if level is None else target / NormalDist().inv_cdf((1 + level) / 2)
+    )
 
 
 def _error(errors: Vector, index: int | None) -> float:

@@ -63,13 +63,13 @@ def staircase(labels: Sequence[str], epsilon: Rational, shares: Vector) -> Stair
         [[number >> x & 1 for number in numbers] for x in range(size)], bool
     )
     patterns = np.where(membership, float(gamma), 1.0)
-    patterns /= patterns.mean(
-        axis=0
-    )  # a weight is then how often a pattern is sent, on average over the answers
+    # a weight is then how often a pattern is sent, on average over the answers
+    patterns /= patterns.mean(axis=0)
     weights, bound = _least_trace(patterns, shares)
     often, scale = _sent_patterns(patterns, weights)
     columns = [
-        [Fraction(weight) for weight in column] for column in patterns[:, often] * scale
+        [Fraction(weight) for weight in column]
+        for column in patterns[:, often] * scale
     ]
     channel = realize(columns, gamma)
     design = Design(
@@ -125,7 +125,9 @@ def _least_trace(patterns: Matrix, shares: Vector) -> tuple[Vector, float]:
                 slope / scale - barrier / weights,
                 bend / scale + np.diag(barrier / weights**2),
             )
-            around = np.block([[bend, patterns.T], [patterns, np.zeros((size, size))]])
+            around = np.block(
+                [[bend, patterns.T], [patterns, np.zeros((size, size))]]
+            )
             step = np.linalg.solve(
                 around, np.concatenate([-slope, 1 - patterns @ weights])
             )

@@ -98,9 +98,7 @@ MIGRATIONS = (
 )
 
 _SEALS = 1 << 256  # how many seals there are
-_NAMED_RESPONDENTS = (
-    400  # up to so many are asked for by name; beyond it all are read, which is quicker
-)
+_NAMED_RESPONDENTS = 400  # up to so many are asked for by name; beyond it all are read, which is quicker
 
 
 Staged: TypeAlias = Design | CohortDesign
@@ -140,7 +138,9 @@ class Book:
         designs: those that this program has read already, by their hashes.
     """
 
-    def __init__(self, tables: Tables, kind: str, designs: dict[str, Staged]) -> None:
+    def __init__(
+        self, tables: Tables, kind: str, designs: dict[str, Staged]
+    ) -> None:
         self.tables = tables
         self.kind = kind
         self._designs = designs
@@ -158,7 +158,8 @@ class Book:
     def question(self, name: str) -> QuestionRow | None:
         """Return a question by its name."""
         rows = self.tables.rows(
-            "SELECT id, name, about, budget FROM release_question WHERE name = ?", name
+            "SELECT id, name, about, budget FROM release_question WHERE name = ?",
+            name,
         )
         return QuestionRow(*rows[0]) if rows else None
 
@@ -182,7 +183,9 @@ class Book:
             )
         return question
 
-    def add_question(self, name: str, about: Staged, budget: str | None) -> QuestionRow:
+    def add_question(
+        self, name: str, about: Staged, budget: str | None
+    ) -> QuestionRow:
         """Enter a question."""
         self._add_design(about)
         row = QuestionRow(self._next("release_question"), name, about.hash, budget)
@@ -221,7 +224,9 @@ class Book:
     def stored_design(self, hash_: str) -> Staged:
         """Return a design as it is in the tables now."""
         text = str(
-            self.tables.value("SELECT body FROM release_design WHERE hash = ?", hash_)
+            self.tables.value(
+                "SELECT body FROM release_design WHERE hash = ?", hash_
+            )
         )
         if str(json.loads(text).get("schema")).startswith("deniable/cohort-design/"):
             return CohortDesign.from_json(text)
@@ -242,7 +247,8 @@ class Book:
     def steps(self, question: int) -> dict[tuple[str, str], str]:
         """Return the steps by which stages of a question were drawn, by the hashes of their designs."""
         rows = self.tables.rows(
-            "SELECT coarse, fine, body FROM release_step WHERE question = ?", question
+            "SELECT coarse, fine, body FROM release_step WHERE question = ?",
+            question,
         )
         return {(coarse, fine): body for coarse, fine, body in rows}
 
@@ -276,7 +282,9 @@ class Book:
 
     def answers(self, question: int, respondents: Sequence[str]) -> list[int | None]:
         """Return the number of each respondent's answer; None where it was erased, or never kept."""
-        statement = "SELECT respondent, answer FROM release_answer WHERE question = ?"
+        statement = (
+            "SELECT respondent, answer FROM release_answer WHERE question = ?"
+        )
         stored = dict(self._rows_of(statement, respondents, question))
         return [
             None if stored[name] is None else int(stored[name], 16)
@@ -358,7 +366,9 @@ class Book:
         return {
             stage.id: {
                 name: Drawn(int(text, 16), bool(out))
-                for name, text, out in self._rows_of(statement, respondents, stage.id)
+                for name, text, out in self._rows_of(
+                    statement, respondents, stage.id
+                )
             }
             for stage in self.stages(question)
         }
@@ -537,7 +547,8 @@ class Book:
         """
         if self.tables.damaged():
             raise UnreadableFile(
-                f"the file of this {self.kind} is damaged.", "Restore it from a copy."
+                f"the file of this {self.kind} is damaged.",
+                "Restore it from a copy.",
             )
         history, spent = self.receipts(), self.spent()
         verify(history)
@@ -598,7 +609,9 @@ class Book:
         )
 
     def _next(self, table: str) -> int:
-        return int(self.tables.value(f"SELECT coalesce(max(id), 0) + 1 FROM {table}"))
+        return int(
+            self.tables.value(f"SELECT coalesce(max(id), 0) + 1 FROM {table}")
+        )
 
 
 class Bookkeeper(Closable):
@@ -650,7 +663,9 @@ class Bookkeeper(Closable):
                     (name, cls.KIND, limit, now()),
                 )
                 tables.insert(
-                    "release_book", columns, [(*row, f"{_sum([_book_entry(*row)]):x}")]
+                    "release_book",
+                    columns,
+                    [(*row, f"{_sum([_book_entry(*row)]):x}")],
                 )
         except BaseException:
             database.close()

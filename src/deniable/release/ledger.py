@@ -486,7 +486,8 @@ def _status(book: Book) -> Status:
     spent, budget = book.spent(), book.budget()
     total = compose_parities(spent.values())
     standings = tuple(
-        _standing(book, row, spent.get(row.id, Fraction(1))) for row in book.questions()
+        _standing(book, row, spent.get(row.id, Fraction(1)))
+        for row in book.questions()
     )
     return Status(book.name(), standings, total, budget.shown, budget.left(total))
 

@@ -17,7 +17,13 @@ from deniable import documents, exact
 from deniable.channel import Channel
 from deniable.designs import Design
 from deniable.documents import HashedDocument, Response
-from deniable.errors import InvalidRequest, NotAllowed, UnreadableFile, quoted, require
+from deniable.errors import (
+    InvalidRequest,
+    NotAllowed,
+    UnreadableFile,
+    quoted,
+    require,
+)
 from deniable.order.ladders import Ladder, as_ladder
 from deniable.order.steps import Step, possible_responses
 from deniable.release.book import Book, QuestionRow, read_parity
@@ -102,7 +108,11 @@ def coalition_loss(ladder: Ladder, stages: Iterable[int]) -> CoalitionLoss:
     if law is None:
         proved = all(step.verify() for step in ladder.steps[stages_held[0] : best])
         return CoalitionLoss(
-            best, alone if proved else float("inf"), alone, proved, gone_through=False
+            best,
+            alone if proved else float("inf"),
+            alone,
+            proved,
+            gone_through=False,
         )
     parity = max(exact.parity(row) for row in law.values())
     rows = _rows(ladder.designs[best].channel)
@@ -202,7 +212,9 @@ class Prices(HashedDocument):
             raise InvalidRequest(
                 f"there are {len(self.prices)} prices for {len(self.ladder)} stages; expected one each."
             )
-        prices = tuple(exact.rational(price, name="a price") for price in self.prices)
+        prices = tuple(
+            exact.rational(price, name="a price") for price in self.prices
+        )
         upgrades = {
             pair: exact.rational(price, name="a price")
             for pair, price in self.upgrades.items()
@@ -228,9 +240,9 @@ class Prices(HashedDocument):
         Raises:
             InvalidRequest: there is no such stage.
         """
-        if not NOTHING <= stage_held < len(self.ladder) or not 0 <= stage_wanted < len(
+        if not NOTHING <= stage_held < len(
             self.ladder
-        ):
+        ) or not 0 <= stage_wanted < len(self.ladder):
             raise InvalidRequest(
                 f"there is no stage {stage_wanted}; expected 0 to {len(self.ladder) - 1}."
             )
@@ -447,9 +459,8 @@ class Market:
             OverBudget: it would spend more than the respondent allows; the error says by how much.
             InvalidRequest: no such question, offer or stage, or no buyer.
         """
-        _check_named(
-            buyer
-        )  # what was released to nobody in particular is held by no buyer
+        # what was released to nobody in particular is held by no buyer
+        _check_named(buyer)
         with self._ledger.transaction() as book:
             row = book.require_question(question)
             prices = _read_offer(book, row)
@@ -499,7 +510,9 @@ class Market:
                 for buyer in sorted(buyers)
             }
         return {
-            buyer: stage for buyer, stage in stage_of_buyer.items() if stage != NOTHING
+            buyer: stage
+            for buyer, stage in stage_of_buyer.items()
+            if stage != NOTHING
         }
 
     def withdraw(self, question: str) -> Withdrawal:
@@ -528,7 +541,9 @@ def _agree(book: Book, row: QuestionRow, consent: Consent) -> None:
     book.put_record("consent", row.id, consent.buyer, json.dumps(body))
 
 
-def _find_consent(book: Book, row: QuestionRow, buyer: str, design: Design) -> Consent:
+def _find_consent(
+    book: Book, row: QuestionRow, buyer: str, design: Design
+) -> Consent:
     """Return the consent that covers a sale: the buyer's, else the one for all buyers."""
     text = book.record("consent", row.id, buyer) or book.record(
         "consent", row.id, ANYBODY

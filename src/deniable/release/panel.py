@@ -167,7 +167,9 @@ class Panel(Bookkeeper):
                 if ladder is None
                 else (ladder, _draw_planned(ladder, list(numbers.values())))
             )
-            enter(book, row, numbers, is_kept=keep or planned is None, planned=planned)
+            enter(
+                book, row, numbers, is_kept=keep or planned is None, planned=planned
+            )
 
     def release(
         self,
@@ -204,7 +206,12 @@ class Panel(Bookkeeper):
             fresh = sum(not release.released for release in releases.values())
             details = {"respondents": str(len(names)), "fresh": str(fresh)}
             receipt = book.append(
-                "release", row, before, design=design.hash, holder=to, details=details
+                "release",
+                row,
+                before,
+                design=design.hash,
+                holder=to,
+                details=details,
             )
         responses = design.channel.coding.pack(
             [release.response for release in releases.values()]
@@ -268,7 +275,9 @@ def _read_answers(design: Design, answers: Mapping[str, str]) -> list[int]:
     return numbers
 
 
-def _question(book: Book, name: str, design: Design, budget: str | None) -> QuestionRow:
+def _question(
+    book: Book, name: str, design: Design, budget: str | None
+) -> QuestionRow:
     """Return a question; enter it if it is new.
 
     Raises:
@@ -317,7 +326,9 @@ def _count_stages(
         observed.append(
             tally(design, design.channel.coding.pack(list(responses.values())))
         )
-        finest.append(tally(design, design.channel.coding.pack(list(first.values()))))
+        finest.append(
+            tally(design, design.channel.coding.pack(list(first.values())))
+        )
         counted_names |= set(first)
     return StageTallies(
         ladder(designs), tuple(reversed(observed)), tuple(reversed(finest))

@@ -99,7 +99,9 @@ class Budget:
         if self.epsilon is None:
             return None
         gap = (
-            Fraction(self.limit) / Fraction(spent) if spent != math.inf else Fraction(1)
+            Fraction(self.limit) / Fraction(spent)
+            if spent != math.inf
+            else Fraction(1)
         )
         return max(0.0, -exact.log_above(1 / gap))
 
@@ -196,7 +198,9 @@ class Receipt(HashedDocument):
         details = documents.field(body, "details", dict)
         texts = {name: documents.field(body, name, str) for name in _TEXTS}
         amounts = {name: _amount(body, name) for name in _AMOUNTS}
-        detail_texts = {name: documents.field(details, name, str) for name in details}
+        detail_texts = {
+            name: documents.field(details, name, str) for name in details
+        }
         if texts["kind"] not in KINDS:
             raise UnreadableFile(
                 f"the receipt is of kind {quoted(texts['kind'])}; expected one of {', '.join(KINDS)}."
@@ -318,7 +322,9 @@ def write(receipts: Sequence[Receipt], ledger: str) -> str:
     return "\n".join([*(receipt.to_json() for receipt in receipts), end]) + "\n"
 
 
-def read(text: str | bytes, *, holding: Iterable[Receipt] = ()) -> tuple[Receipt, ...]:
+def read(
+    text: str | bytes, *, holding: Iterable[Receipt] = ()
+) -> tuple[Receipt, ...]:
     """Read and verify a history.
 
     Raises:
@@ -329,7 +335,8 @@ def read(text: str | bytes, *, holding: Iterable[Receipt] = ()) -> tuple[Receipt
         content = text if isinstance(text, str) else text.decode()
     except UnicodeDecodeError:
         raise UnreadableFile(
-            "this is no text; expected a history.", "Take a file that `receipts` wrote."
+            "this is no text; expected a history.",
+            "Take a file that `receipts` wrote.",
         ) from None
     lines = [line for line in content.split("\n") if line.strip()]
     if not lines or '"schema": "deniable/receipts/' not in lines[-1]:

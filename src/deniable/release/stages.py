@@ -13,7 +13,13 @@ from itertools import pairwise
 
 from deniable import chance
 from deniable.designs import Design
-from deniable.errors import Incompatible, InvalidRequest, NotAllowed, NotOrdered, quoted
+from deniable.errors import (
+    Incompatible,
+    InvalidRequest,
+    NotAllowed,
+    NotOrdered,
+    quoted,
+)
 from deniable.order.blackwell import find_step
 from deniable.order.closed_forms import find_closed_form, step_to_body
 from deniable.order.ladders import Ladder, check_alike, step_from_body
@@ -245,7 +251,9 @@ def enter(
         )
 
 
-def read_stage(book: Book, stages: Sequence[StageRow], stage: Staged | int) -> Staged:
+def read_stage(
+    book: Book, stages: Sequence[StageRow], stage: Staged | int
+) -> Staged:
     """Return the design of a stage, given as such or by number.
 
     Raises:
@@ -278,7 +286,8 @@ def release(
     drawn_stages = book.drawn(row.id, names)
     releases = dict(drawn_stages[stage.id])
     book.mark_released(
-        stage.id, [name for name, release in releases.items() if not release.released]
+        stage.id,
+        [name for name, release in releases.items() if not release.released],
     )
     lacking = [name for name in names if name not in releases]
     if lacking:
@@ -286,7 +295,8 @@ def release(
             responses = list(zip(group.names, draw(book, row, group), strict=True))
             book.add_responses(stage.id, responses, released=True)
             releases.update(
-                (name, Drawn(response, released=False)) for name, response in responses
+                (name, Drawn(response, released=False))
+                for name, response in responses
             )
     return {name: releases[name] for name in names}
 
@@ -305,7 +315,11 @@ def _place_of(book: Book, row: QuestionRow, design: Staged) -> tuple[int, StageR
 
 
 def _check_budgets(
-    book: Book, row: QuestionRow, stage: StageRow, position: int, names: Sequence[str]
+    book: Book,
+    row: QuestionRow,
+    stage: StageRow,
+    position: int,
+    names: Sequence[str],
 ) -> None:
     """Refuse a stage that would exceed the budget of a respondent.
 
@@ -333,7 +347,9 @@ def _check_budgets(
     if budget.epsilon is None:
         return
     parities = {
-        question.id: [read_parity(stage.parity) for stage in book.stages(question.id)]
+        question.id: [
+            read_parity(stage.parity) for stage in book.stages(question.id)
+        ]
         for question in book.questions()
     }
     positions_of_others = Counter(
@@ -387,11 +403,15 @@ def _groups(
         )
         if below is not None and placement.below is not None:
             book.add_step(
-                row.id, (below.hash, design.hash), relaxation_to_json(placement.below)
+                row.id,
+                (below.hash, design.hash),
+                relaxation_to_json(placement.below),
             )
         if above is not None and placement.above is not None:
             book.add_step(
-                row.id, (design.hash, above.hash), relaxation_to_json(placement.above)
+                row.id,
+                (design.hash, above.hash),
+                relaxation_to_json(placement.above),
             )
         coarser, finer = (
             []
@@ -421,13 +441,17 @@ def _by_neighbours(
         (other_stage, drawn_stages[other_stage.id])
         for other_stage in stages[position + 1 :]
     ]
-    names_by_neighbours: dict[tuple[StageRow | None, StageRow | None], list[str]] = {}
+    names_by_neighbours: dict[
+        tuple[StageRow | None, StageRow | None], list[str]
+    ] = {}
     for name in names:
         low = next(
-            (other_stage for other_stage, releases in lower if name in releases), None
+            (other_stage for other_stage, releases in lower if name in releases),
+            None,
         )
         high = next(
-            (other_stage for other_stage, releases in higher if name in releases), None
+            (other_stage for other_stage, releases in higher if name in releases),
+            None,
         )
         names_by_neighbours.setdefault((low, high), []).append(name)
     return names_by_neighbours

@@ -105,7 +105,9 @@ class Sheet:
         return replace(
             self,
             cells=tuple(self.cells[row] for row in chosen),
-            figures=tuple(self.figures[row] for row in chosen) if self.figures else (),
+            figures=tuple(self.figures[row] for row in chosen)
+            if self.figures
+            else (),
             sizes=tuple(self.sizes[row] for row in chosen) if self.sizes else (),
             left_out=self.left_out + len(order) - most,
         )
@@ -127,7 +129,8 @@ class Sheet:
             zip(*self.cells, strict=True) if self.cells else ((),) * len(self.heads)
         )
         flags = (
-            bool(column) and not any(map(_NUMBER.match, column)) for column in columns
+            bool(column) and not any(map(_NUMBER.match, column))
+            for column in columns
         )
         return (True, *list(flags)[1:])
 
@@ -219,7 +222,12 @@ def to_markdown(sheet: Sheet) -> str:
     table = ["| " + " | ".join(row) + " |" for row in lines]
     notes = "\n\n".join(map(_markdown, (*sheet.rest, *sheet.notes)))
     return "\n".join(
-        [f"**{_markdown(sheet.title)}**", "", *table, *(["", notes] if notes else [])]
+        [
+            f"**{_markdown(sheet.title)}**",
+            "",
+            *table,
+            *(["", notes] if notes else []),
+        ]
     )
 
 
@@ -312,7 +320,9 @@ class Rendered:
 
         return deniable.report.picture_of(self, title=title)
 
-    def to_text(self, *, most: int | None = MAX_ROWS, width: int | None = None) -> str:
+    def to_text(
+        self, *, most: int | None = MAX_ROWS, width: int | None = None
+    ) -> str:
         """Return the table as plain text, with its title and notes.
 
         Args:
@@ -422,7 +432,9 @@ def unknown(cell: object) -> bool:
     return cell is None or (isinstance(cell, float) and not math.isfinite(cell))
 
 
-def columns_of(lines: Sequence[Sequence[str | float]]) -> tuple[tuple[str, ...], ...]:
+def columns_of(
+    lines: Sequence[Sequence[str | float]],
+) -> tuple[tuple[str, ...], ...]:
     """Return the cells of rows of numbers and texts, as people read them."""
     return tuple(tuple(map(formats.cell, line)) for line in lines)
 

@@ -107,7 +107,9 @@ def level(value: float) -> str:
 
 
 def fixed_percent(
-    share: Ratio, decimals: int = 1, to_whole: Callable[[Fraction], int] | None = None
+    share: Ratio,
+    decimals: int = 1,
+    to_whole: Callable[[Fraction], int] | None = None,
 ) -> str:
     """Return a share in percent with this many decimals, as a column has them.
 
@@ -124,7 +126,9 @@ def fixed_percent(
 
 
 def points(
-    share: Ratio, decimals: int = 1, to_whole: Callable[[Fraction], int] | None = None
+    share: Ratio,
+    decimals: int = 1,
+    to_whole: Callable[[Fraction], int] | None = None,
 ) -> str:
     """Return a share in percentage points, without the sign that `fixed_percent` appends."""
     value = 100 * float(share)

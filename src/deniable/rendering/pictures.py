@@ -24,7 +24,13 @@ if TYPE_CHECKING:
 
     from deniable.display.views import ChannelView
 
-INK, GRID, ACCENT, PALE, TRUTH = "#1f2933", "#e4e7eb", "#2563a8", "#b9cfe6", "#d1495b"
+INK, GRID, ACCENT, PALE, TRUTH = (
+    "#1f2933",
+    "#e4e7eb",
+    "#2563a8",
+    "#b9cfe6",
+    "#d1495b",
+)
 LINES = (
     ACCENT,
     TRUTH,
@@ -76,7 +82,8 @@ class Picture(Figure):
         for artist in self.findobj():
             for name in _PAINTED:
                 read, write = (
-                    getattr(artist, f"{verb}_{name}", None) for verb in ("get", "set")
+                    getattr(artist, f"{verb}_{name}", None)
+                    for verb in ("get", "set")
                 )
                 if read is not None and write is not None:
                     write(_dark_color(read()))
@@ -107,7 +114,11 @@ def _dark_color(color: ColorType | Sequence[ColorType]) -> object:
 
 
 def start_picture(
-    height: float, title: str = "", *, width: float = 8, letters: int = _TITLE_LETTERS
+    height: float,
+    title: str = "",
+    *,
+    width: float = 8,
+    letters: int = _TITLE_LETTERS,
 ) -> tuple[Picture, Axes]:
     """Return a picture with one pair of axes below a title, whose lines have at most so many letters."""
     figure = Picture(figsize=(width, height), layout="constrained")
@@ -173,7 +184,9 @@ def legend_below(figure: Figure, columns: int = 3) -> None:
 def shorten(text: str, letters: int = _LABEL_LETTERS) -> str:
     """Return a label on one line, cut after some letters."""
     line = " ".join(text.split()) if "\n" in text else text
-    return _escape_dollars(line if len(line) <= letters else f"{line[: letters - 1]}…")
+    return _escape_dollars(
+        line if len(line) <= letters else f"{line[: letters - 1]}…"
+    )
 
 
 def _escape_dollars(text: str) -> str:
@@ -182,7 +195,11 @@ def _escape_dollars(text: str) -> str:
 
 
 def draw_bars(
-    rows: Sequence[tuple[str, float]], title: str, across: str, *, ordered: bool = True
+    rows: Sequence[tuple[str, float]],
+    title: str,
+    across: str,
+    *,
+    ordered: bool = True,
 ) -> Picture:
     """Draw a bar for each name; of very many the largest, and the title tells of how many."""
     if ordered and len(rows) > MAX_BARS:
@@ -218,7 +235,12 @@ def draw_grouped_bars(
         offset = 0 if stacked else (number - (len(names) - 1) / 2) * width
         lengths = values[:, number]
         axes.barh(
-            heights + offset, lengths, width, left=left, color=color, label=name or None
+            heights + offset,
+            lengths,
+            width,
+            left=left,
+            color=color,
+            label=name or None,
         )
         left = left + lengths if stacked else left
     name_rows(axes, [name for name, _ in rows])

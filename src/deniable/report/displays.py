@@ -86,9 +86,8 @@ def picture_of(target: Any, *, title: str = "") -> Picture:
 
 def _display(target: object, name: str, kind: str) -> Callable[..., Any]:
     """Return how the type of question displays a design or a tally."""
-    design = getattr(
-        target, "design", None
-    )  # None of repeated samples, which name their type themselves
+    # None of repeated samples, which name their type themselves
+    design = getattr(target, "design", None)
     show = find_operation(target if design is None else design, name)
     if show is None:
         raise InvalidRequest(

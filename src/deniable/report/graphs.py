@@ -144,7 +144,12 @@ def _scatter(
     for label, (mask, color) in groups.items():
         if mask.any():
             axes.vlines(
-                true[mask], low[mask], high[mask], color=color, linewidth=1, alpha=0.55
+                true[mask],
+                low[mask],
+                high[mask],
+                color=color,
+                linewidth=1,
+                alpha=0.55,
             )
             name = f"{label} ({int(mask.sum()):,})"
             axes.plot(true[mask], values[mask], "o", color=color, ms=4, label=name)
@@ -241,7 +246,9 @@ def _cells(estimate: ItemEstimate, item: int) -> tuple[str, str, str]:
 
 def _scale(estimate: ItemEstimate) -> Normalize:
     """Return the scale of mean weights."""
-    return Normalize(float(estimate.design.low), float(estimate.design.high), clip=True)
+    return Normalize(
+        float(estimate.design.low), float(estimate.design.high), clip=True
+    )
 
 
 def _draw_color_scale(figure: Figure, axes: Axes, estimate: ItemEstimate) -> None:

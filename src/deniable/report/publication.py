@@ -59,7 +59,9 @@ def methods(
     """
     devices = _devices_of(thing)
     if isinstance(thing, Result):
-        summary = thing.summary(level=level, method=method, simultaneous=simultaneous)
+        summary = thing.summary(
+            level=level, method=method, simultaneous=simultaneous
+        )
         sentences = [
             *_describe_devices(devices, summary),
             _count_responses(summary, getattr(thing, "dropped", None)),
@@ -357,7 +359,9 @@ def _count_responses(counted: Any, dropped: Mapping[str, int] | None = None) -> 
     text = f"{counted.respondents:,} responses were counted"
     missing = getattr(counted, "missing", 0)
     if dropped:
-        reasons = [f"{count:,} because {reason}" for reason, count in dropped.items()]
+        reasons = [
+            f"{count:,} because {reason}" for reason, count in dropped.items()
+        ]
         return f"{text}; rows left out: {formats.listing(reasons)}."
     if dropped is None and missing:
         people = "1 person" if missing == 1 else f"{missing:,} people"
@@ -397,9 +401,7 @@ def _describe_estimates(result: Result, summary: Summary[Row]) -> list[str]:
     each = "" if groups.startswith("1 ") else "each of "
     where = f"in {each}{groups} " if groups else ""
     together = "simultaneous " if summary.simultaneous else ""
-    intervals = (
-        f"{together}{summary.level_text} intervals ({interval_name(summary.interval)})"
-    )
+    intervals = f"{together}{summary.level_text} intervals ({interval_name(summary.interval)})"
     how = _describe_estimator(result, summary)
     sentences = [f"{subject} estimated {where}{how}, with {intervals}."]
     if n_compared > 1:
@@ -468,9 +470,7 @@ def _describe_estimator(result: Result, summary: Summary[Row]) -> str:
         return f"by {estimator(summary.method)}"
     parameters = ", ".join(f"{parameter:g}" for parameter in prior[:_MAX_LISTED])
     dots = ", …" if len(prior) > _MAX_LISTED else ""
-    return (
-        f"by {estimator(summary.method)}, under a Dirichlet({parameters}{dots}) prior"
-    )
+    return f"by {estimator(summary.method)}, under a Dirichlet({parameters}{dots}) prior"
 
 
 def _describe_regression(result: Result, summary: Summary[Row]) -> str:
@@ -507,13 +507,17 @@ def _describe_weighting(method: str) -> str:
     step, _, errors = method.partition(", ")
     if not errors:
         return estimator(step)
-    how = f"{_WEIGHED.get(step, 'weighted sums')} of unbiased values of the responses"
+    how = (
+        f"{_WEIGHED.get(step, 'weighted sums')} of unbiased values of the responses"
+    )
     if step == "moments":
         how = estimator(step)
     return f"{how} (variance: {errors})"
 
 
-def _find_row(summary: Summary[Row], name: str | None, groups: Sequence[_Group]) -> Row:
+def _find_row(
+    summary: Summary[Row], name: str | None, groups: Sequence[_Group]
+) -> Row:
     rows = summary.rows
     if not rows:
         raise InvalidRequest(

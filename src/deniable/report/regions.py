@@ -12,7 +12,13 @@ from numpy.typing import NDArray
 
 from deniable import exact
 from deniable.criteria import Bounds, Strict, posterior_bounds
-from deniable.designs import BinaryChoice, Design, integer_deck, optimal_binary, warner
+from deniable.designs import (
+    BinaryChoice,
+    Design,
+    integer_deck,
+    optimal_binary,
+    warner,
+)
 from deniable.designs.three_answers_best import (
     corners,
     find,
@@ -30,7 +36,12 @@ from deniable.designs.two_answers_relaxed import (
 from deniable.errors import InvalidDesign, InvalidRequest
 from deniable.estimates.covariances import Vector
 from deniable.estimates.decks import deck_variance
-from deniable.plan import crossing, crossing_independent, ideal_deck_variance, variance
+from deniable.plan import (
+    crossing,
+    crossing_independent,
+    ideal_deck_variance,
+    variance,
+)
 from deniable.rendering import formats
 from deniable.rendering.pictures import (
     ACCENT,
@@ -123,7 +134,9 @@ def feasible_region(
 
     Implements: the figure 1 of [HLM17], with its region of Definition 2.
     """
-    choice = optimal_binary(epsilon, delta, share=share, ceiling=ceiling, expose=expose)
+    choice = optimal_binary(
+        epsilon, delta, share=share, ceiling=ceiling, expose=expose
+    )
     region = choice
     if ceiling is None:
         region = optimal_binary(epsilon, delta, share=share, expose=True)
@@ -235,7 +248,9 @@ def draw_feasible(axes: Axes, corners: BinaryChoice) -> None:
     region = np.array([(0.0, 1.0), *points, (1.0, 0.0)]).T
     look: dict[str, Any] = {"color": _ALLOWED, "linewidth": 0}
     axes.fill(*region, label="allowed", **look)
-    axes.fill(*(1 - region), alpha=0.5, label="allowed, with responses swapped", **look)
+    axes.fill(
+        *(1 - region), alpha=0.5, label="allowed, with responses swapped", **look
+    )
     _draw_line(axes, (0, 1), (1, 0), "p00 + p11 = 1: nothing is told")
 
 
@@ -258,7 +273,9 @@ def _draw_variance(axes: Axes, choice: BinaryChoice) -> None:
     lines = axes.contour(
         p00, p11, variances, levels=levels, colors=INK, linewidths=0.8, alpha=0.65
     )
-    axes.clabel(lines, levels=levels[1:], fmt=lambda level: f"{level:.3g}", fontsize=8)
+    axes.clabel(
+        lines, levels=levels[1:], fmt=lambda level: f"{level:.3g}", fontsize=8
+    )
     label = f"equal variance per respondent, at a share of {share:.4g}"
     axes.plot([], [], color=INK, linewidth=0.8, label=label)
 
@@ -348,7 +365,9 @@ def rr3_region(
             "rr3_club has three parameters; expected a q at which to cut.",
             "For example q=0.75.",
         )
-    symbol = {"rr3_dagger": "RR3†", "rr3_ddagger": "RR3‡", "rr3_club": "RR3♣"}[family]
+    symbol = {"rr3_dagger": "RR3†", "rr3_ddagger": "RR3‡", "rr3_club": "RR3♣"}[
+        family
+    ]
     cut = "" if q is None else f", cut at q = {q}"
     figure = Picture(figsize=(6.2, 6.4), layout="constrained")
     axes = figure.add_subplot()
@@ -365,7 +384,9 @@ def rr3_region(
             label = None if epsilon != values[-1] else "smallest total variance"
             axes.plot(*best, "o", color=INK, markersize=5, label=label)
     columns = len(values) + 1
-    figure.legend(loc="outside lower center", ncols=columns, frameon=False, fontsize=9)
+    figure.legend(
+        loc="outside lower center", ncols=columns, frameon=False, fontsize=9
+    )
     return figure
 
 
@@ -428,7 +449,9 @@ def outline(
 ) -> Outline:
     """Return the border of a family's region in the (p1, p2) plane as points, in order."""
     points = [corner.point for corner in corners(family, gamma, q=q)]
-    a, u, v = (sum(xs, Fraction(0)) / len(points) for xs in zip(*points, strict=True))
+    a, u, v = (
+        sum(xs, Fraction(0)) / len(points) for xs in zip(*points, strict=True)
+    )
     # Along (a, u + v/7) no two points of a slice fall together, whichever slice it is.
     points.sort(
         key=lambda p: math.atan2(p[1] + p[2] / 7 - u - v / 7, p[0] - a),
@@ -463,7 +486,9 @@ def _floats(point: Sequence[Fraction]) -> tuple[float, float]:
     return float(point[0]), float(point[1])
 
 
-def card_chart(people: int, epsilon: exact.Rational, middle: exact.Rational) -> Figure:
+def card_chart(
+    people: int, epsilon: exact.Rational, middle: exact.Rational
+) -> Figure:
     """Draw the variance over the share of members: Warner's design, cards that are put back, and cards that are dealt.
 
     The band marks the shares for which Warner's design is better than the dealt deck; in the narrow dark one even cards
@@ -495,7 +520,9 @@ def card_chart(people: int, epsilon: exact.Rational, middle: exact.Rational) -> 
     axes.axhline(alone, color=ACCENT, label="Warner's design")
     back = ideal_deck_variance(people, epsilon, middle, 0.5, replaced=True)
     axes.axhline(back, color=_PUT_BACK, linestyle="--", label="cards put back")
-    dealt = [ideal_deck_variance(people, epsilon, middle, x) for x in shares.tolist()]
+    dealt = [
+        ideal_deck_variance(people, epsilon, middle, x) for x in shares.tolist()
+    ]
     label = "cards dealt, none to spare, in ideal proportions"
     axes.plot(shares, dealt, color=TRUTH, label=label)
     _dot_printed_deck(axes, people, epsilon, middle)

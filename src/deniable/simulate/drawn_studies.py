@@ -73,7 +73,10 @@ class _Study:
         response = self.test.response
         if response is not None:
             yes = response_shares[:, self._index]
-            values, variances = (yes - response.stray) / response.gap, yes * (1 - yes)
+            values, variances = (
+                (yes - response.stray) / response.gap,
+                yes * (1 - yes),
+            )
             return values, variances / (response.gap**2 * (self.n - 1))
         linear = left_inverse(self.design.channel)
         if not isinstance(linear, Written):
@@ -168,7 +171,9 @@ def studies(
     test = ShareTest.read(design, share, null, alpha, two_sided, category)
     planned = test.power(read_whole(n, "n", least=2), method, None)
     shares = shares_around(design, test.category, share)
-    planned_width = width(design, n, level=level, shares=shares, category=test.category)
+    planned_width = width(
+        design, n, level=level, shares=shares, category=test.category
+    )
     study = _Study(test, design, n, method != "normal")
     t_quantile = float(student.ppf((1 + level) / 2, n - 1))
     observed = _run_studies(

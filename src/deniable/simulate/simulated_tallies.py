@@ -143,7 +143,10 @@ def tallies(
         >>> drawn.shape, set(drawn.sum(axis=1).tolist())
         ((10000, 2), {3252599})
     """
-    begun, rows = generator() if draws is None else draws, read_repetitions(repetitions)
+    begun, rows = (
+        generator() if draws is None else draws,
+        read_repetitions(repetitions),
+    )
     respondents_by_answer = draw_respondents(
         read_people(design.categories, people),
         rows,
@@ -189,16 +192,17 @@ def stages(
     chain, rows = Chain.of(ladder), read_repetitions(repetitions)
     begun = generator() if draws is None else draws
     people_by_answer = read_people(ladder.categories, people)
-    last = [
-        np.full((rows, 1), number, np.int64) for number in people_by_answer
-    ]  # by answer: how many had each response before
+    # by answer: how many had each response before
+    last = [np.full((rows, 1), number, np.int64) for number in people_by_answer]
     stage_counts = []
     for at, design in enumerate(ladder):
         table = kernel(chain, at)
         last = [
             np.sum(
                 [
-                    draw_multinomial(response_counts[:, old], table[old, answer], begun)
+                    draw_multinomial(
+                        response_counts[:, old], table[old, answer], begun
+                    )
                     for old in range(response_counts.shape[1])
                 ],
                 axis=0,
@@ -299,5 +303,7 @@ def noisy_shares(
     rounds = range(1, ones.shape[1] + 1)
     # The estimate is linear in the mean number of ones: two of its values say all.
     starts = np.array([float(noisy.share(0, samples)) for samples in rounds])
-    slopes = np.array([float(noisy.share(1, samples)) for samples in rounds]) - starts
+    slopes = (
+        np.array([float(noisy.share(1, samples)) for samples in rounds]) - starts
+    )
     return np.asarray(starts + slopes * np.cumsum(ones, axis=1) / respondents)

@@ -39,7 +39,11 @@ class SurveyArm:
 
     def to_body(self) -> dict[str, Any]:
         """Return the arm for JSON."""
-        return {"name": self.name, "questions": list(self.questions), "odds": self.odds}
+        return {
+            "name": self.name,
+            "questions": list(self.questions),
+            "odds": self.odds,
+        }
 
     @classmethod
     def from_body(cls, body: Mapping[str, Any]) -> SurveyArm:
@@ -76,7 +80,9 @@ def read_arms(entries: object) -> tuple[SurveyArm, ...]:
         unknown = sorted(set(entry) - fields)
         if unknown or not isinstance(entry.get("questions"), list | tuple):
             problem = (
-                f"a field {quoted(unknown[0])}" if unknown else "no list of questions"
+                f"a field {quoted(unknown[0])}"
+                if unknown
+                else "no list of questions"
             )
             raise InvalidRequest(
                 f"an arm has {problem}; expected {', '.join(sorted(fields))}."
@@ -95,7 +101,9 @@ def check_arms(arms: Sequence[SurveyArm], questions: Sequence[Question]) -> None
     Raises:
         InvalidRequest: they are not as they should be.
     """
-    if not 2 <= len(arms) <= _MAX_ARMS or len({arm.name for arm in arms}) < len(arms):
+    if not 2 <= len(arms) <= _MAX_ARMS or len({arm.name for arm in arms}) < len(
+        arms
+    ):
         raise InvalidRequest(
             f"there are {len(arms)} arms, or two of one name; expected 2 to {_MAX_ARMS} with a name each."
         )

@@ -86,7 +86,11 @@ def locale(language: str) -> Locale:
         ('Deutsch', 'rtl', 'en')
     """
     tag = next(
-        (code for code in (language, language.partition("-")[0]) if code in LANGUAGES),
+        (
+            code
+            for code in (language, language.partition("-")[0])
+            if code in LANGUAGES
+        ),
         LANGUAGES[0],
     )
     text = (
@@ -96,7 +100,8 @@ def locale(language: str) -> Locale:
     )
     words = tomllib.loads(text)
     about = {
-        name: words.pop(name) for name in ("name", "direction", "thousands", "decimal")
+        name: words.pop(name)
+        for name in ("name", "direction", "thousands", "decimal")
     }
     return Locale(language=tag, words=words, **about)
 

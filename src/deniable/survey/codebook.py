@@ -222,7 +222,9 @@ class Codebook:
                 "@xml:lang": self.language,
                 "stdyDscr": study,
                 "dataDscr": {
-                    "var": [self._variable(question) for question in survey.questions]
+                    "var": [
+                        self._variable(question) for question in survey.questions
+                    ]
                 },
             },
             "deniable": {
@@ -253,7 +255,9 @@ class Codebook:
             "@name": question.name,
             "labl": texts.text,
             "qstn": {name: text for name, text in literals.items() if text},
-            "catgry": [{"catValu": symbol, "labl": label} for symbol, label in symbols],
+            "catgry": [
+                {"catValu": symbol, "labl": label} for symbol, label in symbols
+            ],
             "deniable": {
                 "device": question.device,
                 "arms": list(self._arms(question)),

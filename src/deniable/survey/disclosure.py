@@ -80,7 +80,8 @@ class Disclosure:
             Fraction(3, 1)
         """
         return cls(
-            design.parity, least_certain(design) if design.parity == math.inf else None
+            design.parity,
+            least_certain(design) if design.parity == math.inf else None,
         )
 
     @classmethod
@@ -175,7 +176,9 @@ class Disclosure:
         verdict = str(words["together"][self.band])
         if self.band in ("nothing", "certain"):
             return (verdict,)
-        return verdict, fill(words["belief_together"], after=spoken.number(self.after))
+        return verdict, fill(
+            words["belief_together"], after=spoken.number(self.after)
+        )
 
     def limit_words(
         self, limit: float, spoken: Locale, question: str = ""
@@ -208,9 +211,8 @@ def epsilon_words(epsilon: float, spoken: Locale | None = None) -> str:
     """
     if epsilon == math.inf:
         return "∞" if spoken else "inf"
-    below = math.nextafter(
-        epsilon, 0
-    )  # the logarithm lies between the two: a sum of 10.1 is not called 10.11
+    # the logarithm lies between the two: a sum of 10.1 is not called 10.11
+    below = math.nextafter(epsilon, 0)
     plain = formats.epsilon(below).replace(",", "")
     return spoken.number(Decimal(plain)) if spoken else plain
 

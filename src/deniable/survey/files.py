@@ -36,7 +36,9 @@ def read(path: str | PathLike[str]) -> Survey:
     path = Path(path)
     try:
         text = path.read_bytes().decode("utf-8-sig")
-        document = tomllib.loads(text) if path.suffix == ".toml" else json.loads(text)
+        document = (
+            tomllib.loads(text) if path.suffix == ".toml" else json.loads(text)
+        )
     except OSError as error:
         raise UnreadableFile(f"cannot read {path}: {error.strerror}.") from None
     except (ValueError, RecursionError) as error:
@@ -71,7 +73,9 @@ def from_document(document: object, *, folder: Path | None = None) -> Survey:
     if "arms" in table:
         options["arms"] = read_arms(table["arms"])
     options |= {
-        name: _day(table[name], name) for name in ("opens", "closes") if name in table
+        name: _day(table[name], name)
+        for name in ("opens", "closes")
+        if name in table
     }
     return Survey(
         name=table.get("name", ""),
@@ -117,7 +121,9 @@ def _about(table: Mapping[str, Any], folder: Path | None) -> AnyDesign:
             raise InvalidRequest(
                 "a ladder of ε needs a design with categories, and perhaps a family."
             )
-        return family_ladder(family, parameters.pop("categories"), ladder, **parameters)
+        return family_ladder(
+            family, parameters.pop("categories"), ladder, **parameters
+        )
     if (ladder is None) == (table.get("design") is None):
         raise InvalidRequest(
             "expected a design, or a ladder; or a design's categories and a ladder of ε."

@@ -18,7 +18,9 @@ from deniable.rendering import formats
 
 _YEARS = 400  # of one cycle of the calendar
 _LEAPS = 97  # of them
-_MAX_TIMES = 100  # as many people as a direct question takes; beyond, nobody would ask
+_MAX_TIMES = (
+    100  # as many people as a direct question takes; beyond, nobody would ask
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +64,8 @@ class HarmlessQuestion:
 
 def _days(holds: Callable[[date], bool]) -> Fraction:
     """Return the share of days on which something holds, in a whole cycle of the calendar."""
-    years = {2001: _YEARS - _LEAPS, 2000: _LEAPS}  # any common year and any leap year
+    # any common year and any leap year
+    years = {2001: _YEARS - _LEAPS, 2000: _LEAPS}
     n_days = sum(
         times
         * sum(

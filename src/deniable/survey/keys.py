@@ -36,7 +36,9 @@ class Keys:
     def to_body(self) -> dict[str, Any]:
         """Return the keys for JSON."""
         tokens = (
-            {} if self.tokens is None else {"tokens": json.loads(self.tokens.to_json())}
+            {}
+            if self.tokens is None
+            else {"tokens": json.loads(self.tokens.to_json())}
         )
         return {"receipts": self.receipts, **tokens}
 

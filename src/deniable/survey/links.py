@@ -14,11 +14,8 @@ from urllib.parse import parse_qs, parse_qsl, urlencode, urlsplit
 from deniable.errors import Incompatible, InvalidRequest, quoted
 from deniable.survey.survey import Survey
 
-_LOOPBACK = (
-    "localhost",
-    "127.0.0.1",
-    "::1",
-)  # machines to which nothing has to be encrypted
+# machines to which nothing has to be encrypted
+_LOOPBACK = "localhost", "127.0.0.1", "::1"
 _DIGITS = re.compile("[0-9a-f]{64}")
 _BEHIND = ("definition", "author", "invitation")
 
@@ -105,7 +102,9 @@ class Link:
     def text(self) -> str:
         """The link as people are given it. With an invitation in it, it admits whoever has it."""
         group = f"?{urlencode({'group': self.group})}" if self.group else ""
-        behind = {name: getattr(self, name) for name in _BEHIND if getattr(self, name)}
+        behind = {
+            name: getattr(self, name) for name in _BEHIND if getattr(self, name)
+        }
         return f"{self.base}/s/{self.survey}{group}#{urlencode(behind)}"
 
     def check(self, survey: Survey) -> None:

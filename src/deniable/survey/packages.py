@@ -38,9 +38,8 @@ from deniable.designs.labels import Labels
 from deniable.errors import InvalidRequest, quoted
 from deniable.rendering import formats
 
-_ROUNDED = Fraction(
-    1, 1000
-)  # by which probabilities of a device may fail to sum to 1, written with three digits
+# by which probabilities of a device may fail to sum to 1, written with three digits
+_ROUNDED = Fraction(1, 1000)
 
 
 def survey_design(
@@ -74,9 +73,9 @@ def survey_design(
         (Fraction(1, 5), Fraction(9, 10))
     """
     read = _reader(package, model)
-    arguments = {_strip_prefix(name): value for name, value in parameters.items()} | (
-        {} if reading is None else {"reading": reading}
-    )
+    arguments = {
+        _strip_prefix(name): value for name, value in parameters.items()
+    } | ({} if reading is None else {"reading": reading})
     try:
         inspect.signature(read).bind(**arguments)
     except TypeError as error:
@@ -147,7 +146,11 @@ def _strip_prefix(name: str) -> str:
 
 
 def _pair(values: object, subject: str) -> Sequence[exact.Rational]:
-    if isinstance(values, str) or not isinstance(values, Sequence) or len(values) != 2:
+    if (
+        isinstance(values, str)
+        or not isinstance(values, Sequence)
+        or len(values) != 2
+    ):
         raise InvalidRequest(
             f"p is {quoted(values, 60)}; expected two numbers: {subject}."
         )
@@ -156,7 +159,11 @@ def _pair(values: object, subject: str) -> Sequence[exact.Rational]:
 
 def _unwrap_single(value: object) -> exact.Rational:
     """Return a parameter that R may hold as a vector of one number."""
-    if isinstance(value, Sequence) and not isinstance(value, str) and len(value) == 1:
+    if (
+        isinstance(value, Sequence)
+        and not isinstance(value, str)
+        and len(value) == 1
+    ):
         return value[0]  # type: ignore[no-any-return]
     return value  # type: ignore[return-value]  # a number, or refused when it is read
 
@@ -270,7 +277,9 @@ def _cards_from_marks(mm: Sequence[int], pm: Sequence[exact.Rational]) -> Design
     return christofides(
         cards=[
             share
-            for _, share in sorted(zip(mm, pm, strict=True), key=lambda name: name[0])
+            for _, share in sorted(
+                zip(mm, pm, strict=True), key=lambda name: name[0]
+            )
         ]
     )
 
@@ -280,7 +289,8 @@ def _stata(
 ) -> Design:
     """Read rrreg's and rrlogit's options: first the forced responses, then Warner's device for all others."""
     p_truth, yes, no = (
-        exact.probability(option, name="an option") for option in (pwarner, pyes, pno)
+        exact.probability(option, name="an option")
+        for option in (pwarner, pyes, pno)
     )
     if p_truth == 1:
         return _forced_design(no, yes) if yes or no else direct(["no", "yes"])

@@ -78,7 +78,9 @@ class Question:
         if self.check:
             self._check_comprehension()
         else:
-            told.check_acknowledged(subject, self.disclosure, CEILING, self.acknowledge)
+            told.check_acknowledged(
+                subject, self.disclosure, CEILING, self.acknowledge
+            )
         if self.device == "physical":
             self._check_physical()
         self._check_parts()
@@ -169,7 +171,8 @@ class Question:
         """Return what the answers to each attribute are called in a language, of a question in parts."""
         factors = zip(self.texts[language].parts, self.design.factors, strict=True)
         return tuple(
-            tuple(texts.labels or factor.categories) for texts, (_, factor) in factors
+            tuple(texts.labels or factor.categories)
+            for texts, (_, factor) in factors
         )
 
     def symbols(self, language: str) -> Sequence[str]:
@@ -225,12 +228,19 @@ class Question:
             device=documents.field(body, "device", str),
             acknowledge=told.read_acknowledged(body.get("acknowledge"), repr(name)),
             check=documents.field(body, "check", str) if "check" in body else "",
-            compare=documents.field(body, "compare", str) if "compare" in body else "",
+            compare=documents.field(body, "compare", str)
+            if "compare" in body
+            else "",
         )
 
     def _check_comprehension(self) -> None:
         """Refuse a comprehension check that hides its answer, or has no right one."""
-        if not self.direct or self.ladder or self.device != "browser" or self.compare:
+        if (
+            not self.direct
+            or self.ladder
+            or self.device != "browser"
+            or self.compare
+        ):
             raise InvalidRequest(
                 f"{self.name!r} is a comprehension check; expected the design 'direct', in the browser, and nothing to "
                 "compare with: its answer is sent as it is.",
@@ -352,7 +362,9 @@ class Question:
             or channel.responses > _MAX_SHOWN
         ):
             return False
-        words = {symbol for symbol in design.symbols if any(map(str.isalpha, symbol))}
+        words = {
+            symbol for symbol in design.symbols if any(map(str.isalpha, symbol))
+        }
         if words <= WORDS:
             return bool(words) and not _is_english(language)
         return len(self.texts) > 1
@@ -361,9 +373,12 @@ class Question:
         """Return texts in which levels are written as numbers are in the language, where that is otherwise."""
         written, design = locale(language).written, self.design
         labels, symbols = (
-            tuple(map(written, names)) for names in (design.categories, design.symbols)
+            tuple(map(written, names))
+            for names in (design.categories, design.symbols)
         )
-        plain = labels == tuple(design.categories) and symbols == tuple(design.symbols)
+        plain = labels == tuple(design.categories) and symbols == tuple(
+            design.symbols
+        )
         if plain or texts.labels or texts.symbols:
             return texts
         return replace(

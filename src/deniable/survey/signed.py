@@ -132,7 +132,8 @@ class StoredReceipt(HashedDocument):
             for entry in documents.field(body, "responses", list)
         )
         survey, key, signature = (
-            documents.field(body, name, str) for name in ("survey", "key", "signature")
+            documents.field(body, name, str)
+            for name in ("survey", "key", "signature")
         )
         return cls(
             survey, key, responses, documents.field(body, "reveals", dict), signature
@@ -155,6 +156,10 @@ def key_hash(key: bytes) -> str:
 
 
 def _is_verified(message: bytes, signature: str, public: str) -> bool:
-    if not _SIGNATURE.fullmatch(signature) or not re.fullmatch("[0-9a-f]{64}", public):
+    if not _SIGNATURE.fullmatch(signature) or not re.fullmatch(
+        "[0-9a-f]{64}", public
+    ):
         return False
-    return signatures.verify(message, bytes.fromhex(signature), bytes.fromhex(public))
+    return signatures.verify(
+        message, bytes.fromhex(signature), bytes.fromhex(public)
+    )

@@ -147,7 +147,9 @@ class Survey(HashedDocument):
     def arm_questions(self) -> tuple[tuple[Question, ...], ...]:
         """What the respondents of each arm are asked; all questions, where there are no arms."""
         return (
-            arm_questions(self.arms, self.questions) if self.arms else (self.questions,)
+            arm_questions(self.arms, self.questions)
+            if self.arms
+            else (self.questions,)
         )
 
     @property
@@ -245,7 +247,12 @@ class Survey(HashedDocument):
                 f"{self.name!r} is a pilot; expected the survey that it is a pilot of."
             )
         return replace(
-            self, name=self.name + PILOT, pilot=True, opens=None, closes=None, keys=None
+            self,
+            name=self.name + PILOT,
+            pilot=True,
+            opens=None,
+            closes=None,
+            keys=None,
         )
 
     def warnings(self, spoken: Locale) -> tuple[str, ...]:
@@ -343,7 +350,9 @@ class Survey(HashedDocument):
                     documents.field(body, "arms", list) if "arms" in body else ()
                 )
             ),
-            acknowledge=told.read_acknowledged(body.get("acknowledge"), "the survey"),
+            acknowledge=told.read_acknowledged(
+                body.get("acknowledge"), "the survey"
+            ),
             keys=Keys.from_body(documents.field(body, "keys", dict))
             if "keys" in body
             else None,
@@ -395,9 +404,7 @@ class Survey(HashedDocument):
         }
 
     def __repr__(self) -> str:
-        return (
-            f"Survey({self.name!r}; {len(self.questions)} questions; {self.hash:.19}…)"
-        )
+        return f"Survey({self.name!r}; {len(self.questions)} questions; {self.hash:.19}…)"
 
 
 def worst_of(questions: Sequence[Question]) -> Question:
@@ -417,7 +424,9 @@ def _check_questions(
         )
     names = [question.name for question in questions]
     if len(set(names)) < len(names):
-        raise InvalidRequest("two questions have one name; expected a name for each.")
+        raise InvalidRequest(
+            "two questions have one name; expected a name for each."
+        )
     if all(question.check for question in questions):
         raise InvalidRequest(
             "all questions are comprehension checks; expected one that is asked of respondents."

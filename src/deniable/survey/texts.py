@@ -232,6 +232,7 @@ def _read_texts(kind: type[_T], table: Mapping[str, Any], name: str) -> _T:
             f"a part of {name} is no table; expected a text, and perhaps labels and help."
         )
     part_texts = tuple(
-        _read_texts(PartTexts, entry, f"a part of {name}") for entry in table["parts"]
+        _read_texts(PartTexts, entry, f"a part of {name}")
+        for entry in table["parts"]
     )
     return kind(**{**table, "parts": part_texts})

@@ -62,7 +62,9 @@ def tool_for(design: Design, words: Mapping[str, Any]) -> Tool | None:
         ('a die', [('1', 0), ('2', 1), ('3', 2), ('4 to 6', None)])
     """
     forced = (
-        _forced_shares(design.channel) if design.symbols == design.categories else None
+        _forced_shares(design.channel)
+        if design.symbols == design.categories
+        else None
     )
     if forced is None:
         return None
@@ -71,7 +73,9 @@ def tool_for(design: Design, words: Mapping[str, Any]) -> Tool | None:
         if all(count.denominator == 1 for count in counts):
             remaining = iter(_outcomes(name, words))
             rules = [
-                Rule(_format_outcomes([*islice(remaining, int(count))], words), symbol)
+                Rule(
+                    _format_outcomes([*islice(remaining, int(count))], words), symbol
+                )
                 for symbol, count in enumerate(counts)
                 if count
             ]
@@ -116,7 +120,9 @@ def _outcomes(name: str, words: Mapping[str, Any]) -> list[str]:
             for tosses in product(coin_sides, repeat=2 if name == "two coins" else 3)
         ]
     if name == "two dice of different colours":
-        return [f"{first}{second}" for first, second in product(range(1, 7), repeat=2)]
+        return [
+            f"{first}{second}" for first, second in product(range(1, 7), repeat=2)
+        ]
     if name == "a deck of 52 cards":
         return [f"{suit}{rank}" for suit, rank in product(_SUITS, _RANKS)]
     if name == "two ten-sided dice":

@@ -63,7 +63,9 @@ class AdditiveTally(Rendered, Sealed, Generic[Asking]):
 
     def __post_init__(self) -> None:
         if self.missing < 0 or self.respondents < 0:
-            raise InvalidResponse("a number of people is negative; expected 0 or more.")
+            raise InvalidResponse(
+                "a number of people is negative; expected 0 or more."
+            )
 
     if TYPE_CHECKING:
 
@@ -93,7 +95,10 @@ class AdditiveTally(Rendered, Sealed, Generic[Asking]):
         sheet = self._sheet()
         names = [name or "name" for name in sheet.names or sheet.heads]
         return data_frame(
-            [dict(zip(names, row, strict=True)) for row in sheet.values or sheet.cells]
+            [
+                dict(zip(names, row, strict=True))
+                for row in sheet.values or sheet.cells
+            ]
         )
 
     def __str__(self) -> str:
@@ -166,7 +171,9 @@ class AdditiveTally(Rendered, Sealed, Generic[Asking]):
 
     @classmethod
     def _read_parts(cls, body: Mapping[str, Any], design: Asking) -> dict[str, Any]:  # noqa: ARG003 - some need it
-        readers = {field.name: _READERS.get(str(field.type)) for field in fields(cls)}
+        readers = {
+            field.name: _READERS.get(str(field.type)) for field in fields(cls)
+        }
         return {name: read(body, name) for name, read in readers.items() if read}
 
     @classmethod
@@ -250,7 +257,9 @@ def _number(design: CodedDesign, response: object, row: int) -> int:
     try:
         return design.response_number(response)
     except InvalidResponse as error:
-        raise InvalidResponse(f"row {row + 1:,}: {error.problem}", error.hint) from None
+        raise InvalidResponse(
+            f"row {row + 1:,}: {error.problem}", error.hint
+        ) from None
 
 
 def count_responses(

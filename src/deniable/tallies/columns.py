@@ -51,13 +51,17 @@ def asked_part(design: Design) -> Design:
         >>> asked_part(product({"smokes": warner(1), "sex": openly_known(["f", "m"])})).epsilon
         1.0
     """
-    asked = [name for name in design.attributes if name not in known_attributes(design)]
+    asked = [
+        name for name in design.attributes if name not in known_attributes(design)
+    ]
     return design.part(*asked) if 0 < len(asked) < len(design.factors) else design
 
 
 def known_attributes(design: Design) -> tuple[str, ...]:
     """Return the attributes of a design that are openly known."""
-    return tuple(attribute for attribute, part in design.factors if part.name == _KNOWN)
+    return tuple(
+        attribute for attribute, part in design.factors if part.name == _KNOWN
+    )
 
 
 def subject(design: Design) -> str:
@@ -69,7 +73,9 @@ def subject(design: Design) -> str:
         ('smokes by drinks', 'warner')
     """
     return (
-        " by ".join(design.attributes) if len(design.attributes) == 2 else design.name
+        " by ".join(design.attributes)
+        if len(design.attributes) == 2
+        else design.name
     )
 
 
@@ -119,14 +125,18 @@ def column_of(given: object) -> KnownColumn:
             'For example dn.cross_table((design, frame["drug"]), frame["sex"]).',
         )
     if given is None:
-        raise InvalidRequest("there is one column; expected two, for rows and columns.")
+        raise InvalidRequest(
+            "there is one column; expected two, for rows and columns."
+        )
     order, numbers = numbered(given)
     groups = [group for group in order if group is not None]
     if len(groups) < 2:
         raise InvalidRequest(
             f"a column holds {len(groups)} different values; expected at least two."
         )
-    codes = np.array([-1 if group is None else groups.index(group) for group in order])
+    codes = np.array(
+        [-1 if group is None else groups.index(group) for group in order]
+    )
     design = openly_known([group_name(group) for group in groups])
     return KnownColumn(design, codes[numbers], name_of(given), True)
 

@@ -124,7 +124,9 @@ def _add_column(running: Running, column: pa.ChunkedArray[Any]) -> None:
     if pa.types.is_struct(column.type):
         fields = column.type.num_fields
         if fields != 1:
-            names = [column.type.field(number).name for number in range(min(fields, 8))]
+            names = [
+                column.type.field(number).name for number in range(min(fields, 8))
+            ]
             raise InvalidResponse(
                 f"these are {fields} columns ({', '.join(map(repr, names))}); expected one.",
                 'Hand over one of them, for example table["response"].',
@@ -151,7 +153,9 @@ def _add_array(running: Running, array: Any) -> None:
     elif is_text(kind):
         _add_dictionary(running, array.dictionary_encode())
     elif pa.types.is_integer(kind) or pa.types.is_floating(kind):
-        running.add_numbers(array.drop_null().to_numpy(zero_copy_only=False), present)
+        running.add_numbers(
+            array.drop_null().to_numpy(zero_copy_only=False), present
+        )
     elif pa.types.is_fixed_size_binary(kind):
         rows = array if present is None else array.drop_null()
         running.add_rows(running.coding.from_arrow(rows), present)

@@ -52,7 +52,9 @@ class Declared:
     def __add__(self, other: Declared) -> Declared:
         reasons = Counter(dict(self.reasons)) + Counter(dict(other.reasons))
         return Declared(
-            self.rows + other.rows, self.unknown + other.unknown, tuple(reasons.items())
+            self.rows + other.rows,
+            self.unknown + other.unknown,
+            tuple(reasons.items()),
         )
 
     def to_body(self) -> dict[str, Any]:
@@ -63,7 +65,9 @@ class Declared:
     def from_body(cls, body: Mapping[str, Any]) -> Declared:
         """Read what `to_body` wrote."""
         reasons = documents.field(body, "reasons", dict)
-        times = tuple((why, documents.integer_field(reasons, why)) for why in reasons)
+        times = tuple(
+            (why, documents.integer_field(reasons, why)) for why in reasons
+        )
         rows, unknown = (
             documents.integer_field(body, key) for key in ("rows", "unknown")
         )

@@ -40,7 +40,9 @@ class DeckTally(AdditiveTally[Deck]):
     missing: int = 0
 
     def __post_init__(self) -> None:
-        counts = read_only(self.counts, (self.design.numbers,), "one for each number")
+        counts = read_only(
+            self.counts, (self.design.numbers,), "one for each number"
+        )
         object.__setattr__(self, "counts", counts)
         super().__post_init__()
 

@@ -70,7 +70,9 @@ def count_weighted(
         raise InvalidResponse(
             f"a weight in {quoted(weights)} is no number; expected one in each row."
         ) from None
-    return tally_weighted(Responses.of(design, batch.column(0), codes=codes), numbers)
+    return tally_weighted(
+        Responses.of(design, batch.column(0), codes=codes), numbers
+    )
 
 
 def counted_batches(

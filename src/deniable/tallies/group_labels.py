@@ -98,7 +98,9 @@ def _of_arrow(column: Any) -> tuple[list[Group], NDArray[np.intp]]:
         return _combined([numbered(each) for each in array.flatten()])
     if pa.types.is_string_view(array.type):
         array = array.cast(pa.large_string())
-    coded = array if pa.types.is_dictionary(array.type) else array.dictionary_encode()
+    coded = (
+        array if pa.types.is_dictionary(array.type) else array.dictionary_encode()
+    )
     values = coded.dictionary.to_pylist()
     rows = np.asarray(coded.indices.fill_null(len(values)), np.intp)
     return [*map(group_label, values), None], rows

@@ -50,14 +50,18 @@ def read_rows(
             "Draw them with dn.respond_all, or read them with Responses.from_arrow.",
         )
     numbers, indexes = read_distinct(design, column, codes=codes, where=where)
-    packed = packed_rows(design, [number for number in numbers if number is not None])
+    packed = packed_rows(
+        design, [number for number in numbers if number is not None]
+    )
     table = np.zeros((len(numbers), *packed.shape[1:]), packed.dtype)
     gaps = np.array([number is None for number in numbers], np.bool_)
     table[~gaps] = packed
     return table[indexes], gaps[indexes]
 
 
-def _read_numbered(design: Any, column: object) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+def _read_numbered(
+    design: Any, column: object
+) -> tuple[NDArray[Any], NDArray[np.bool_]]:
     """Return the numbers of responses that a design reads one by one, 0 where nothing was sent, and which these are."""
     items = [None if is_absent(item) else item for item in _read_items(column)]
     numbers = list(response_numbers(design, items))
@@ -80,7 +84,11 @@ def packed_rows(design: Design, numbers: list[int]) -> NDArray[Any]:
 
 
 def read_distinct(
-    design: Design, column: object, *, codes: bool | None = None, where: Where = at_index
+    design: Design,
+    column: object,
+    *,
+    codes: bool | None = None,
+    where: Where = at_index,
 ) -> tuple[list[int | None], NDArray[np.intp]]:
     """Return the number of each different response in a column, None for nothing, and which of them each row holds.
 
@@ -117,7 +125,11 @@ def _distinct(column: object) -> tuple[list[Any], list[int], NDArray[np.intp]]:
             column, return_index=True, return_inverse=True
         )
         order = firsts.argsort()
-        return values[order].tolist(), firsts[order].tolist(), order.argsort()[inverse]
+        return (
+            values[order].tolist(),
+            firsts[order].tolist(),
+            order.argsort()[inverse],
+        )
     items = _read_items(column)
     indexes: dict[Any, int] = {}
     first: list[int] = []

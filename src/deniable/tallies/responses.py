@@ -100,7 +100,9 @@ class Responses(Generic[Asked]):
 
     @overload
     @classmethod
-    def of(cls, design: Asked, column: Any, *, codes: bool | None = None) -> Self: ...
+    def of(
+        cls, design: Asked, column: Any, *, codes: bool | None = None
+    ) -> Self: ...
     @overload
     @classmethod
     def of(
@@ -200,7 +202,9 @@ class Responses(Generic[Asked]):
     @property
     def gaps(self) -> Missing:
         """For every row whether it holds nothing."""
-        return np.zeros(len(self), np.bool_) if self.missing is None else self.missing
+        return (
+            np.zeros(len(self), np.bool_) if self.missing is None else self.missing
+        )
 
     def present(self) -> dict[str, NDArray[Any]]:
         """Return the columns without the rows that are missing; without a copy, where none are."""
@@ -214,7 +218,9 @@ class Responses(Generic[Asked]):
             for name, column in self.present().items()
         ]
         rows = (
-            iter(columns[0]) if len(columns) == 1 else iter(zip(*columns, strict=True))
+            iter(columns[0])
+            if len(columns) == 1
+            else iter(zip(*columns, strict=True))
         )
         return (None if gap else next(rows) for gap in self.gaps.tolist())
 
@@ -303,7 +309,9 @@ class Responses(Generic[Asked]):
             InvalidResponse: it names none, or holds something else.
         """
         hash_ = (
-            (table.schema.metadata or {}).get(_DESIGN, b"").decode("utf-8", "replace")
+            (table.schema.metadata or {})
+            .get(_DESIGN, b"")
+            .decode("utf-8", "replace")
         )
         if hash_ != design.hash:
             kind = Incompatible if hash_ else InvalidResponse
@@ -318,7 +326,9 @@ class Responses(Generic[Asked]):
             raise InvalidResponse(
                 f"the table has no column {absent[0]!r}; expected {', '.join(design.columns)}."
             )
-        columns = {name: table.column(name).combine_chunks() for name in design.columns}
+        columns = {
+            name: table.column(name).combine_chunks() for name in design.columns
+        }
         missing = np.asarray(columns[design.columns[0]].is_null())
         return cls(
             design,
@@ -407,7 +417,9 @@ def _from_arrow(column: Any, missing: Missing) -> NDArray[Any]:
             column.offset * width :
         ]
         rows = content[: len(column) * width].reshape(len(column), width)
-        return np.where(missing[:, None], np.uint8(0), rows) if missing.any() else rows
+        return (
+            np.where(missing[:, None], np.uint8(0), rows) if missing.any() else rows
+        )
     if not pa.types.is_integer(column.type):
         raise InvalidResponse(
             f"a column is of type {column.type}; expected codes or packed rows."

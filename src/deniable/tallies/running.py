@@ -18,7 +18,8 @@ from deniable.errors import Incompatible, InvalidResponse, quoted
 from deniable.files.arrow import ABSENT, is_absent
 from deniable.tallies.counts import Tally, zeros
 
-_HELD_RESPONSES = 1 << 12  # single responses that are held back to be counted together
+# single responses that are held back to be counted together
+_HELD_RESPONSES = 1 << 12
 
 Flags: TypeAlias = NDArray[np.bool_]
 
@@ -68,7 +69,9 @@ class Running:
         """Count Python objects: labels, codes, Responses, and None or NaN where nothing was sent."""
         wrong = {kind for kind in set(map(type, batch)) if not _countable(kind)}
         if wrong:
-            first = next(row for row, item in enumerate(batch) if type(item) in wrong)
+            first = next(
+                row for row, item in enumerate(batch) if type(item) in wrong
+            )
             self._refuse_kind(type(batch[first]), first)
         # One pass in C; equal objects are read once. Booleans, which equal 0 and 1, were refused above.
         self.add_distinct(Counter(batch).items(), locate=batch.index)
@@ -125,10 +128,14 @@ class Running:
                 batch, return_index=True, return_counts=True
             )
             order = firsts.argsort()
-            counted = zip(values[order].tolist(), counts[order].tolist(), strict=True)
+            counted = zip(
+                values[order].tolist(), counts[order].tolist(), strict=True
+            )
             self.add_distinct(
                 counted,
-                locate=lambda value: _row_at(present, int((batch == value).argmax())),
+                locate=lambda value: _row_at(
+                    present, int((batch == value).argmax())
+                ),
             )
         else:
             self._add_codes(batch, present)

@@ -95,7 +95,9 @@ class StageTallies(AdditiveTally[Ladder]):
         for name in ("seen", "finest"):
             pairs = zip(documents.field(body, name, list), design, strict=False)
             parts[name] = tuple(
-                Tally.from_body(documents.field({"tally": part}, "tally", dict), stage)
+                Tally.from_body(
+                    documents.field({"tally": part}, "tally", dict), stage
+                )
                 for part, stage in pairs
             )
         return parts
@@ -124,7 +126,9 @@ def count_stages(
         >>> [each.respondents for each in counted.finest], [each.respondents for each in counted.seen]
         ([1, 2], [3, 2])
     """
-    if isinstance(columns, str | bytes | Mapping) or not isinstance(columns, Sequence):
+    if isinstance(columns, str | bytes | Mapping) or not isinstance(
+        columns, Sequence
+    ):
         raise InvalidResponse(
             f"the responses are a {type(columns).__name__}; expected a column for each stage."
         )
@@ -152,8 +156,12 @@ def count_stages(
         )
     _check_stages(ladder, last)
     pairs = list(enumerate(zip(ladder, columns, strict=True), 1))
-    seen = [tally(design, _cut(column, last >= at)) for at, (design, column) in pairs]
-    finest = [tally(design, _cut(column, last == at)) for at, (design, column) in pairs]
+    seen = [
+        tally(design, _cut(column, last >= at)) for at, (design, column) in pairs
+    ]
+    finest = [
+        tally(design, _cut(column, last == at)) for at, (design, column) in pairs
+    ]
     return StageTallies(ladder, tuple(seen), tuple(finest))
 
 

@@ -156,7 +156,8 @@ def exact_sums(values: NDArray[np.float64], codes: NDArray[Any], size: int) -> S
         rows = slice(start, start + _MAX_ROWS)
         digits, powers = np.frexp(values[rows])
         keys, group = np.unique(
-            codes[rows].astype(np.int64) * 4096 + (powers + 2048), return_inverse=True
+            codes[rows].astype(np.int64) * 4096 + (powers + 2048),
+            return_inverse=True,
         )
         integers = (digits * 2.0**53).astype(np.int64)
         halves = integers >> _BITS, integers & ((1 << _BITS) - 1)

@@ -176,7 +176,9 @@ def find_operation(design: object, name: str) -> Callable[..., Any] | None:
 def find_type_operation(asks: str, name: str) -> Any:
     """Return the operation of this name for a type of question; None where its folder defines none."""
     return (
-        _operation(asks, name) if name in _operation_names(asks, FILES[name]) else None
+        _operation(asks, name)
+        if name in _operation_names(asks, FILES[name])
+        else None
     )
 
 
@@ -204,7 +206,9 @@ def read_design(text: str | bytes) -> AnyDesign:
 def _operation_names(asks: str, file: str) -> frozenset[str]:
     """Return the names that a file of a type's folder defines; none where the folder has no such file."""
     module = f"{FOLDERS[asks]}.{file}"
-    return frozenset(vars(import_module(module))) if find_spec(module) else frozenset()
+    return (
+        frozenset(vars(import_module(module))) if find_spec(module) else frozenset()
+    )
 
 
 @cache

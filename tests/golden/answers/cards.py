@@ -33,7 +33,8 @@ def census(design: dn.Design, people: int, share: float, **options: Any) -> floa
 
 def deck_of(cards: dict[str, int], people: int) -> dn.Deck:
     return dn.Deck(
-        tuple(cards.get(str(k), 0) for k in range(1, max(map(int, cards)) + 1)), people
+        tuple(cards.get(str(k), 0) for k in range(1, max(map(int, cards)) + 1)),
+        people,
     )
 
 
@@ -53,7 +54,9 @@ def christofides_fixed(p_cards: list[float], N: int, n1: int) -> dict[str, float
     """The moments of a card are those of a deck in these proportions."""
     design = dn.christofides(cards=fractions(p_cards))
     scale = math.lcm(*(share.denominator for share in fractions(p_cards)))
-    deck = dn.Deck(tuple(int(share * scale) for share in fractions(p_cards)), people=2)
+    deck = dn.Deck(
+        tuple(int(share * scale) for share in fractions(p_cards)), people=2
+    )
     return {
         "eps": design.epsilon,
         "EY": float(deck.mean),
@@ -177,7 +180,9 @@ def simmons_variance(entry: dict[str, Any]) -> float:
 def simmons_at_epsilon(entry: dict[str, Any]) -> float:
     given = entry["inputs"]
     return census(
-        dn.simmons(given["eps"], b=fractions(given["pi_b"])), given["N"], given["pi_A"]
+        dn.simmons(given["eps"], b=fractions(given["pi_b"])),
+        given["N"],
+        given["pi_A"],
     )
 
 

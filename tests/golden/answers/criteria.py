@@ -82,7 +82,9 @@ def variance_of_the_wrong_exposing_design(entry: dict[str, Any]) -> float:
 
 @document("002", "Var(1,delta)-Var(sym)")
 def difference(entry: dict[str, Any]) -> float:
-    return variance_of_the_exposing_design(entry) - variance_of_the_even_design(entry)
+    return variance_of_the_exposing_design(entry) - variance_of_the_even_design(
+        entry
+    )
 
 
 @document("002", "coverage of 4.5 sigma")

@@ -83,10 +83,11 @@ def blue_at(P: list[list[float]], pi: list[float]) -> dict[str, Any]:
 def mle_gamma_diagonal(k: int, gamma: float, counts: list[int]) -> list[float]:
     design = dn.k_ary(k, p=fractions(gamma) / (fractions(gamma) + k - 1))
     with warnings.catch_warnings():
-        warnings.simplefilter(
-            "ignore", ImplausibleResponses
-        )  # these counts lie outside on purpose
-        return dn.estimate(dn.Tally(design, counts), method="likelihood").value.tolist()
+        # these counts lie outside on purpose
+        warnings.simplefilter("ignore", ImplausibleResponses)
+        return dn.estimate(
+            dn.Tally(design, counts), method="likelihood"
+        ).value.tolist()
 
 
 @quantity("binary_design")

@@ -115,7 +115,10 @@ def sets(
         if number.bit_count() == t2
     )
     law = [
-        [members, float(step.kernel(sum(1 << j for j in members), old=held, given=x))]
+        [
+            members,
+            float(step.kernel(sum(1 << j for j in members), old=held, given=x)),
+        ]
         for members in fine
     ]
     return {"beta": float(beta), "law": law}

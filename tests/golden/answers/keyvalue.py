@@ -34,7 +34,9 @@ def lpp_estimate(
 ) -> dict[str, float]:
     counts = [[n_zero, n_plus, n_minus], *([[0, 0, 0]] * (m - 1))]
     tally = KeyValueTally(
-        lpp_ddagger(m, epsilon1=eps1, epsilon2=eps2), counts, n_zero + n_plus + n_minus
+        lpp_ddagger(m, epsilon1=eps1, epsilon2=eps2),
+        counts,
+        n_zero + n_plus + n_minus,
     )
     found = estimate(tally, scaling="fixed")
     return {"degree": float(found.degree[0]), "weight": float(found.weight[0])}

@@ -22,7 +22,9 @@ def designed(k: int, t: int, gamma: float) -> dn.Design:
     return dn.subset(k, t=t, p=t * ratio / (t * ratio + k - t))
 
 
-def total(design: dn.Design, shares: list[float], method: str = "inversion") -> float:
+def total(
+    design: dn.Design, shares: list[float], method: str = "inversion"
+) -> float:
     return float(np.trace(covariance(design, shares, 1, method=method)))
 
 
@@ -31,7 +33,8 @@ def tsubset_design(k: int, t: int, gamma: float) -> dict[str, Any]:
     channel = designed(k, t, gamma).channel
     a = subset_information(k, t, fractions(gamma))
     sent = [
-        channel.probability(response, given=0) for response in range(channel.responses)
+        channel.probability(response, given=0)
+        for response in range(channel.responses)
     ]
     return {
         "rows": sum(each > 0 for each in sent),
@@ -91,9 +94,8 @@ def rappor_estimates(
 ) -> dict[str, list[float]]:
     tally = dn.tally(dn.rappor(k, f=flipped(gamma)), np.array(reports))
     with warnings.catch_warnings():
-        warnings.simplefilter(
-            "ignore", ImplausibleResponses
-        )  # eight responses, made up
+        # eight responses, made up
+        warnings.simplefilter("ignore", ImplausibleResponses)
         return {
             "empirical": dn.estimate(tally, method="customary").value.tolist(),
             "minimax": dn.estimate(tally).value.tolist(),
@@ -145,7 +147,9 @@ def small_value(entry: dict[str, Any]) -> float:
 
 @document("001", "t-subset inclusion probability")
 def inclusion(entry: dict[str, Any]) -> float:
-    k, t, gamma, share = (entry["inputs"][name] for name in ("k", "t", "gamma", "pi_j"))
+    k, t, gamma, share = (
+        entry["inputs"][name] for name in ("k", "t", "gamma", "pi_j")
+    )
     channel = designed(k, t, gamma).channel
     return float(channel.p_true) * share + float(channel.p_false) * (1 - share)
 

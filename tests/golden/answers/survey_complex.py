@@ -115,7 +115,10 @@ def horvitz_thompson(
             sampling=dn.Sampling(inclusion=inclusion, population=N),
             inverse=inverse,
         )
-        found |= {"mean": known.params["yes"], "mean_variance": known.bse["yes"] ** 2}
+        found |= {
+            "mean": known.params["yes"],
+            "mean_variance": known.bse["yes"] ** 2,
+        }
     return found
 
 
@@ -151,11 +154,21 @@ def survey_mean(
         if name in inputs
     }
     found, name = estimated(
-        sampling | {"fraction": fpc}, **inputs, domain=domain, denominator=denominator
+        sampling | {"fraction": fpc},
+        **inputs,
+        domain=domain,
+        denominator=denominator,
     )
-    told = {"mean": found.params[name], "se": found.bse[name], "df": found.degrees[0]}
+    told = {
+        "mean": found.params[name],
+        "se": found.bse[name],
+        "df": found.degrees[0],
+    }
     if denominator is None:
-        told |= {"total": found.total.params[name], "total_se": found.total.bse[name]}
+        told |= {
+            "total": found.total.params[name],
+            "total_se": found.total.bse[name],
+        }
     return told
 
 
@@ -212,7 +225,9 @@ def calibrated_mean(
         if name in inputs
     }
 
-    def calibrated(sample: dn.Sampling, table: dict[str, list[float]]) -> dn.Sampling:
+    def calibrated(
+        sample: dn.Sampling, table: dict[str, list[float]]
+    ) -> dn.Sampling:
         columns = _columns(auxiliary, table)
         known = dict(zip(columns, totals, strict=True))
         return sample.calibrate(

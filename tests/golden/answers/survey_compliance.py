@@ -19,13 +19,18 @@ def cheating(found: compliance.Cheating) -> dict[str, Any]:
     moments = {ours: found.moments[name] for ours, name in NAMES.items()}
     errors = {f"{ours}_se": found.bse[name] for ours, name in NAMES.items()}
     likely = {ours: found.params[name] for ours, name in NAMES.items()}
-    return {"moment": moments | errors, "ml": likely | {"loglik": found.log_likelihood}}
+    return {
+        "moment": moments | errors,
+        "ml": likely | {"loglik": found.log_likelihood},
+    }
 
 
 @quantity("cdm")
 def cdm(p: list[float], yes: list[int], n: list[int]) -> dict[str, Any]:
     return cheating(
-        compliance.cheating_detection(forced_yes=fractions(p), yes=yes, respondents=n)
+        compliance.cheating_detection(
+            forced_yes=fractions(p), yes=yes, respondents=n
+        )
     )
 
 
@@ -64,7 +69,8 @@ def lie_detector(p: list[float], yes: list[int], n: list[int]) -> dict[str, Any]
     errors = {f"{ours}_se": found.bse[name] for ours, name in names.items()}
     likely = {ours: found.params[name] for ours, name in names.items()}
     return {
-        "moment": {ours: found.moments[name] for ours, name in names.items()} | errors,
+        "moment": {ours: found.moments[name] for ours, name in names.items()}
+        | errors,
         "ml": likely | {"loglik": found.log_likelihood},
     }
 
@@ -154,7 +160,9 @@ def self_protective(
         )
         return {"loglik": found.model._cells.height(np.append(said, theta))}
     return {
-        "pi": [found.params[f"item {number}"] for number in range(1, len(designs) + 1)],
+        "pi": [
+            found.params[f"item {number}"] for number in range(1, len(designs) + 1)
+        ],
         "theta": found.params["always no"],
         "loglik": found.log_likelihood,
         "loglik_no_protection": found.model.log_likelihood_without,

@@ -37,7 +37,9 @@ def privacy(
             for symbol in built.symbols
         ]
         found["bayes_factor"] = factors
-        found["posterior"] = [posterior(factor, fractions(prior)) for factor in factors]
+        found["posterior"] = [
+            posterior(factor, fractions(prior)) for factor in factors
+        ]
     return found
 
 
@@ -59,7 +61,9 @@ def estimated(design: dn.Design, counts: list[int], **options: Any) -> Estimate:
 def moments(design: dn.Design) -> Any:
     """The left inverse of the customary estimate, where there are more responses than answers."""
     return (
-        mean_inverse(design) if len(design.symbols) > len(design.categories) else None
+        mean_inverse(design)
+        if len(design.symbols) > len(design.categories)
+        else None
     )
 
 
@@ -72,7 +76,9 @@ def moment(design: str, counts: list[int], **parameters: Any) -> dict[str, Any]:
         return {"pi": found.value} | errors
     alone = {"pi": found.value[1]} | {name: each[1] for name, each in errors.items()}
     return alone | (
-        {"se_model": rrreg_error(built, found.value[1], n)} if design == "kuk" else {}
+        {"se_model": rrreg_error(built, found.value[1], n)}
+        if design == "kuk"
+        else {}
     )
 
 
@@ -84,7 +90,8 @@ def rrreg_error(built: dn.Design, pi: float, n: int) -> float:
     draws = len(built.symbols) - 1
     people = (1 - 1 / draws) * pi * (1 - pi) / n
     cards = (
-        float(covariance(built, [1 - pi, pi], n, inverse=moments(built))[1, 1]) - people
+        float(covariance(built, [1 - pi, pi], n, inverse=moments(built))[1, 1])
+        - people
     )
     return math.sqrt(cards * draws * n / (draws * n - 1) + people * n / (n - 1))
 

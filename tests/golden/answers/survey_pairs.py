@@ -19,4 +19,6 @@ def _sent(z: list[int], u: float, v: float) -> tuple[dn.Design, list[int]]:
 @quantity("rr_correlation")
 def rr_correlation(z: list[int], other: Any, u: float, v: float) -> dict[str, float]:
     second = _sent(**other) if isinstance(other, dict) else np.array(other)
-    return {"correlation": dn.correlation(_sent(z, u, v), second).params["correlation"]}
+    return {
+        "correlation": dn.correlation(_sent(z, u, v), second).params["correlation"]
+    }

@@ -25,7 +25,13 @@ def power(
 ) -> float:
     asked = named(design, **params)
     return dn.plan.power(
-        asked, n, share=pi, null=null, alpha=alpha, two_sided=sides == 2, method=method
+        asked,
+        n,
+        share=pi,
+        null=null,
+        alpha=alpha,
+        two_sided=sides == 2,
+        method=method,
     )
 
 
@@ -66,7 +72,9 @@ def width_assurance(
     z = NormalDist().inv_cdf((1 + level) / 2)
     with patch("deniable.plan.people._t_quantile", lambda df, level: z):  # noqa: ARG005 - as it is called
         n = dn.plan.how_many(named(design, **params), **requested).value
-    assert n <= dn.plan.how_many(named(design, **params), **requested).value <= 1.02 * n
+    assert (
+        n <= dn.plan.how_many(named(design, **params), **requested).value <= 1.02 * n
+    )
     return n
 
 
@@ -111,7 +119,10 @@ def two_group_power(
 
 @quantity("difference_power")
 def difference_power(
-    first: dict[str, Any], second: dict[str, Any], alpha: float = 0.05, sides: int = 2
+    first: dict[str, Any],
+    second: dict[str, Any],
+    alpha: float = 0.05,
+    sides: int = 2,
 ) -> float:
     return dn.plan.difference(
         _arm(**first), _arm(**second), alpha=alpha, two_sided=sides == 2
@@ -160,7 +171,9 @@ def crossover(
 
 @quantity("rmse")
 def rmse(design: str, params: dict[str, Any], pi: float, n: int) -> float:
-    return math.sqrt(dn.plan.variance(named(design, **params), n, shares=[1 - pi, pi]))
+    return math.sqrt(
+        dn.plan.variance(named(design, **params), n, shares=[1 - pi, pi])
+    )
 
 
 @quantity("best_under_caps")
@@ -177,6 +190,8 @@ def best_under_caps(bf_yes: float, bf_no: float | None) -> dict[str, float]:
 def cdm_planning(
     p: list[float], pi: float, gamma: float, n1: int, n2: int
 ) -> dict[str, Any]:
-    found = dn.plan.cheater_detection(fractions(p), [n1, n2], share=pi, cheating=gamma)
+    found = dn.plan.cheater_detection(
+        fractions(p), [n1, n2], share=pi, cheating=gamma
+    )
     honest, cheating = (line["standard error"] for line in found.lines)
     return {"pi_se": honest, "gamma_se": cheating, "best_share_for_pi": found.value}

@@ -120,7 +120,11 @@ def lr_test(
         for each in (columns, kept)
     )
     tested = large.compare(small)
-    return {"statistic": tested.statistic, "df": tested.df, "p_value": tested.p_value}
+    return {
+        "statistic": tested.statistic,
+        "df": tested.df,
+        "p_value": tested.p_value,
+    }
 
 
 @quantity("marginal_effect")
@@ -137,7 +141,9 @@ def marginal_effect(
 @quantity("rr_multinomial")
 def rr_multinomial(X: Any, y: Any, P: Any) -> dict[str, Any]:
     formula, frame = table(X, y)
-    found = dn.regress(formula, frame, design=dn.matrix([fractions(row) for row in P]))
+    found = dn.regress(
+        formula, frame, design=dn.matrix([fractions(row) for row in P])
+    )
     shape = (len(P) - 1, len(X[0]))
     return {
         "coef": found.values.reshape(shape).tolist(),

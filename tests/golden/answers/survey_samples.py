@@ -31,7 +31,9 @@ def unrelated_two_sample(
 
 
 @quantity("unrelated_allocation")
-def unrelated_allocation(p1: float, p2: float, pi: float, b: float) -> dict[str, float]:
+def unrelated_allocation(
+    p1: float, p2: float, pi: float, b: float
+) -> dict[str, float]:
     first, variance = best_split(fractions([p1, p2]), sensitive=pi, innocuous=b)
     return {"share": first, "n_variance": variance}
 
@@ -78,7 +80,9 @@ def two_responses_per_person(
 
 
 @quantity("prevalence_rows")
-def prevalence_rows(z: list[int], u: list[float], v: list[float]) -> dict[str, float]:
+def prevalence_rows(
+    z: list[int], u: list[float], v: list[float]
+) -> dict[str, float]:
     """Rows with the same probabilities were asked with one device. The mean of what rows say is that of strata."""
     devices = list(zip(u, v, strict=True))
     designs = {

@@ -82,7 +82,9 @@ def rr3_estimate(entry: dict[str, Any]) -> Any:
 def rr3_variance(entry: dict[str, Any]) -> float:
     given = entry["inputs"]
     number = int(entry["topic"][-2])
-    return float(np.diagonal(covariance(built(entry), given["pi"], given["N"]))[number])
+    return float(
+        np.diagonal(covariance(built(entry), given["pi"], given["N"]))[number]
+    )
 
 
 @document("000", "RR3-dagger dVar/dp2")
@@ -92,9 +94,9 @@ def rr3_slope(entry: dict[str, Any]) -> float:
     step = Fraction(1, 10**12)
     shares = (given["pi0"], (1 - given["pi0"]) / 2, (1 - given["pi0"]) / 2)
     up, down = (
-        closed_form.covariance(Club.dagger(given["p1"], given["p2"] + side), shares)[0][
+        closed_form.covariance(Club.dagger(given["p1"], given["p2"] + side), shares)[
             0
-        ]
+        ][0]
         / given["N"]
         for side in (step, -step)
     )
@@ -108,7 +110,9 @@ def rr3_epsilon(entry: dict[str, Any]) -> float:
 
 @document("000", "RR3-dagger largest p1 at p2=1/3")
 def rr3_largest_p1(entry: dict[str, Any]) -> float:
-    found = p1_range("rr3_dagger", "1/3", gamma=fractions(entry["inputs"]["exp_eps"]))
+    found = p1_range(
+        "rr3_dagger", "1/3", gamma=fractions(entry["inputs"]["exp_eps"])
+    )
     assert found is not None
     return float(found[1])
 

@@ -42,7 +42,9 @@ TALLY = BearingTally
 
 
 def tally(design: BearingDesign, responses: Any) -> BearingTally:
-    return BearingTally(design, *count_responses(design, responses, design.responses))
+    return BearingTally(
+        design, *count_responses(design, responses, design.responses)
+    )
 
 
 def count_labels(design: BearingDesign, columns: Mapping[str, Any]) -> BearingTally:

@@ -18,7 +18,9 @@ def sheet(design: BearingDesign) -> Sheet:
     return view_sheet("bearings", views(design)[0], ())
 
 
-def views(design: BearingDesign, *, pictured: bool = False) -> tuple[ChannelView, ...]:
+def views(
+    design: BearingDesign, *, pictured: bool = False
+) -> tuple[ChannelView, ...]:
     return design_views(design.device, pictured=pictured)
 
 

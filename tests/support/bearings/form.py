@@ -8,4 +8,6 @@ from tests.support.bearings.design import BearingDesign
 
 def page_design(design: BearingDesign) -> Design:
     symbols = tuple(design.symbol(number) for number in range(design.responses))
-    return Design("bearings", design.device.categories, symbols, design.device.channel)
+    return Design(
+        "bearings", design.device.categories, symbols, design.device.channel
+    )

@@ -7,6 +7,10 @@ from deniable.documents import Response
 from tests.support.bearings.design import BearingDesign
 
 
-def respond(design: BearingDesign, answer: str, *, source: Source = SYSTEM) -> Response:
-    number = design.device.channel.draw(design.device.category_number(answer), source)
+def respond(
+    design: BearingDesign, answer: str, *, source: Source = SYSTEM
+) -> Response:
+    number = design.device.channel.draw(
+        design.device.category_number(answer), source
+    )
     return Response(design.hash, design.symbol(number))

@@ -12,7 +12,9 @@ def forms(design: BearingDesign, *, labels: bool) -> tuple[StoredForm, ...]:
     return (code_form(design.responses, labels=labels),)
 
 
-def of_cells(design: BearingDesign, stages: Stages, refused: Refused) -> BearingTally:
+def of_cells(
+    design: BearingDesign, stages: Stages, refused: Refused
+) -> BearingTally:
     counted = only_stage(stages)
     counts = count_cells(design.responses, counted, design.response_number, refused)
     return BearingTally(design, counts, counted.missing)

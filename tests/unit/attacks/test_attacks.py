@@ -40,7 +40,9 @@ def test_a_long_chain_is_refused_and_can_be_simulated() -> None:
         error_rates(stages)
     rates = simulate_attacks(stages, 4_000, source=Seeded("long"))
     assert rates.beaten() == ()
-    assert rates["maximum likelihood"] == pytest.approx(rates["last output"], abs=0.01)
+    assert rates["maximum likelihood"] == pytest.approx(
+        rates["last output"], abs=0.01
+    )
 
 
 def test_too_many_responses_are_refused() -> None:
@@ -100,10 +102,11 @@ def test_ties_are_split_evenly() -> None:
     """Two responses that contradict each other speak for two answers alike: each is guessed half of the time."""
     stages = ladder([dn.warner(1), dn.warner(2)])
     n = 10_000
-    guess = attack(stages, [np.zeros(n, int), np.ones(n, int)], source=Seeded("ties"))[
-        "highest frequency"
-    ]
-    assert abs(int(guess.sum()) - n / 2) <= 6.2 * math.sqrt(n) / 2  # false alarms: 1e-9
+    guess = attack(
+        stages, [np.zeros(n, int), np.ones(n, int)], source=Seeded("ties")
+    )["highest frequency"]
+    # false alarms: 1e-9
+    assert abs(int(guess.sum()) - n / 2) <= 6.2 * math.sqrt(n) / 2
 
 
 def test_columns_that_do_not_fit_are_refused() -> None:
@@ -133,7 +136,9 @@ def test_a_promise_that_is_broken_is_found_out() -> None:
         for _ in range(3)
     ]
     error = float(
-        (attack(stages, columns, source=source)["highest frequency"] != answers).mean()
+        (
+            attack(stages, columns, source=source)["highest frequency"] != answers
+        ).mean()
     )
     bound = float(error_rates(stages).bound)
     assert error < bound - 10 * math.sqrt(error * (1 - error) / n)
@@ -162,6 +167,5 @@ def test_guesses_by_bayes_rule_follow_the_prior() -> None:
     assert guessed["Bayes' rule"].tolist() == [0, 0, 0]
     assert guessed["last output"].tolist() == [0, 1, 2]
     drawn = simulate_attacks(design, 40_000, prior=prior, source=Seeded("bayes"))
-    assert (
-        abs(drawn["Bayes' rule"] - 0.2) <= 6 * drawn.standard["Bayes' rule"]
-    )  # false alarms: below 1e-8
+    # false alarms: below 1e-8
+    assert abs(drawn["Bayes' rule"] - 0.2) <= 6 * drawn.standard["Bayes' rule"]

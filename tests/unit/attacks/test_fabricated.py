@@ -47,7 +47,9 @@ def answers(design: Design) -> list[str]:
 
 
 def counted_rows(design: Design, rows: object) -> Tally:
-    return tally(design, rows, codes=None if isinstance(design.channel, Sets) else True)
+    return tally(
+        design, rows, codes=None if isinstance(design.channel, Sets) else True
+    )
 
 
 def sizes(design: Design, rows: object) -> dict[int, int] | None:
@@ -64,7 +66,8 @@ def test_what_the_device_sent_is_not_doubted(design: Design) -> None:
         design, answers(design), source=seeded(f"not doubted {design.hash}")
     )
     assert (
-        doubts(counted_rows(design, sent), sizes=sizes(design, sent), rate=RATE) == ()
+        doubts(counted_rows(design, sent), sizes=sizes(design, sent), rate=RATE)
+        == ()
     )
 
 
@@ -106,7 +109,9 @@ def test_sets_of_one_size_are_found_by_their_sizes_alone() -> None:
 
 
 def test_a_tally_by_size_knows_its_sizes() -> None:
-    counted = tally(rappor(14, epsilon=1), ["b11100000000000", "b00000000000111"] * 30)
+    counted = tally(
+        rappor(14, epsilon=1), ["b11100000000000", "b00000000000111"] * 30
+    )
     assert any("a set of 3" in each.what for each in doubts(counted))
     apart = tally(
         unary(6, epsilon=1),
@@ -129,7 +134,9 @@ def test_an_attribute_is_looked_at_by_itself() -> None:
         {"smokes": warner(p="3/4"), "age": k_ary(["young", "old"], p="2/3")}
     )
     counted = Tally(design, [450, 450, 50, 50])
-    assert any("'no' was sent by 900 of 1,000" in each.what for each in doubts(counted))
+    assert any(
+        "'no' was sent by 900 of 1,000" in each.what for each in doubts(counted)
+    )
 
 
 def test_nobody_is_doubted_where_nobody_responded() -> None:
@@ -148,7 +155,9 @@ def test_requests_that_do_not_fit() -> None:
     ):
         doubts(tally(unary(3, epsilon=1), ["b100", "b011"]), sizes={1: 1, 4: 1})
     for share in (-0.1, 1, True, math.nan):
-        with pytest.raises(InvalidRequest, match="expected a number from 0 to below 1"):
+        with pytest.raises(
+            InvalidRequest, match="expected a number from 0 to below 1"
+        ):
             swing(counted, share)
     with pytest.raises(NotEstimable, match="no responses"):
         swing(Tally.empty(warner(1)), 0.1)
@@ -194,14 +203,18 @@ def test_two_answers_have_one_weight_for_each_stage_whatever_the_design() -> Non
     first, second = ["yes", "no"] * 50, ["yes", "no", "no", "no"] * 25
     found = combine(
         count_stages(
-            stages, [first, second], reached=[1 + number % 2 for number in range(100)]
+            stages,
+            [first, second],
+            reached=[1 + number % 2 for number in range(100)],
         )
     )
     assert np.allclose(np.array(swing(found, 0)), found.value[:, None])
 
 
 @pytest.mark.parametrize("method", ["information", "linear", "strata"])
-def test_the_swing_of_stages_that_are_mixed_category_by_category(method: str) -> None:
+def test_the_swing_of_stages_that_are_mixed_category_by_category(
+    method: str,
+) -> None:
     """Two of eight and one of four are left out, in every way that there is; the weights are kept."""
     coarse = matrix(
         [["1/2", "1/4", "1/4"], ["3/10", "1/2", "1/5"], ["1/5", "1/4", "11/20"]]
@@ -212,7 +225,8 @@ def test_the_swing_of_stages_that_are_mixed_category_by_category(method: str) ->
         [None] * 8 + ["0", "1", "1", "2"],
     )
     found = combine(
-        count_stages(stages, [first, second], reached=[1] * 8 + [2] * 4), method=method
+        count_stages(stages, [first, second], reached=[1] * 8 + [2] * 4),
+        method=method,
     )
     assert np.allclose(np.array(swing(found, 0)), found.value[:, None])
     ends = []
@@ -223,7 +237,8 @@ def test_the_swing_of_stages_that_are_mixed_category_by_category(method: str) ->
             for out in combinations(range(len(sent)), fakes)
         ]
         each = [
-            part.mixing @ part.linear.shares(counts / counts.sum()) for counts in left
+            part.mixing @ part.linear.shares(counts / counts.sum())
+            for counts in left
         ]
         ends.append((np.min(each, axis=0), np.max(each, axis=0)))
     assert np.allclose(np.array(swing(found, 0.25)), np.array(ends).sum(axis=0).T)
@@ -235,7 +250,8 @@ def test_the_swing_of_sums_is_about_the_estimate_that_is_told_and_holds_every_ch
     """Counts of categories alone: of twelve sets of any sizes three are left out, in every way that there is."""
     design = unary(14, epsilon=2, by_size=False)
     rows = (
-        np.random.default_rng(4).random((12, 14)) < np.linspace(0.1, 0.9, 12)[:, None]
+        np.random.default_rng(4).random((12, 14))
+        < np.linspace(0.1, 0.9, 12)[:, None]
     )
     sent = [f"b{''.join(map(str, row.astype(int)))}" for row in rows]
     counted = tally(design, sent)
@@ -267,7 +283,9 @@ def test_stages_that_are_no_mean_of_responses_have_no_swing() -> None:
     stages = ladder([rappor(many, 1), rappor(many, 2)])
     rows = np.random.default_rng(1).random((2, 400, 30)) < 0.3
     rows[:, :, 0] = True
-    sent = [[f"b{''.join(map(str, row.astype(int)))}" for row in each] for each in rows]
+    sent = [
+        [f"b{''.join(map(str, row.astype(int)))}" for row in each] for each in rows
+    ]
     counts = count_stages(stages, sent, [1] * 200 + [2] * 200)
     with pytest.raises(NotEstimable, match="category by category"):
         swing(combine(counts), 0.01)
@@ -300,7 +318,8 @@ def test_a_channel_that_tells_nothing_can_be_doubted_all_the_same() -> None:
 
 def test_a_share_is_the_decimal_that_it_shows() -> None:
     tally = Tally(warner(p="3/4"), [70, 30])
-    left = Tally(
-        warner(p="3/4"), [70, 1]
-    )  # 29 of the 100 are left out; 0.29 · 100 is 28.999… in floats
-    assert swing(tally, 0.29)[1].low == pytest.approx(swing(left, 0)[1].low, abs=1e-12)
+    # 29 of the 100 are left out; 0.29 · 100 is 28.999… in floats
+    left = Tally(warner(p="3/4"), [70, 1])
+    assert swing(tally, 0.29)[1].low == pytest.approx(
+        swing(left, 0)[1].low, abs=1e-12
+    )

@@ -37,7 +37,11 @@ def test_a_command_that_stays_is_one_process_until_it_is_started_afresh() -> Non
     counting = "import sys\nfor n, _ in enumerate(sys.stdin): print(n, flush=True)"
     command = of_command(python(counting), stays=True)
     again = command.fresh()
-    assert [command.responses("ab"), command.responses("c"), again.responses("d")] == [
+    assert [
+        command.responses("ab"),
+        command.responses("c"),
+        again.responses("d"),
+    ] == [
         ["0", "1"],
         ["2"],
         ["0"],
@@ -88,9 +92,8 @@ def test_a_command_that_reads_no_more_is_ended_without_a_trace() -> None:
     deaf = of_command(python(program), stays=True)
     deaf.responses(["a"])
     with pytest.raises(InvalidRequest, match="wrote 0 lines for 1 answers"):
-        deaf.responses(
-            ["a"]
-        )  # what could not be sent is still there when the pipe is closed
+        # what could not be sent is still there when the pipe is closed
+        deaf.responses(["a"])
 
 
 def test_a_command_that_ended_between_two_calls_is_not_waited_for() -> None:
@@ -163,7 +166,9 @@ def test_an_endpoint_is_sent_an_answer_and_returns_a_response() -> None:
             endpoint.close()
 
 
-def test_an_endpoint_follows_no_redirect_and_takes_no_failure_for_a_response() -> None:
+def test_an_endpoint_follows_no_redirect_and_takes_no_failure_for_a_response() -> (
+    None
+):
     with serving() as address:
         for path, status in (("/moved", 302), ("/broken", 500), ("/large", 200)):
             with pytest.raises(InvalidRequest, match=f"answered with {status}"):
@@ -249,7 +254,9 @@ def test_pairs_need_both_columns(tmp_path: Path) -> None:
         of_pairs(written(tmp_path, "csv"), columns=("truth", "response"))
 
 
-def test_text_is_a_command_or_an_address_and_a_path_is_a_file(tmp_path: Path) -> None:
+def test_text_is_a_command_or_an_address_and_a_path_is_a_file(
+    tmp_path: Path,
+) -> None:
     assert isinstance(mechanism("cat"), Command)
     assert isinstance(mechanism("curl http://127.0.0.1/"), Command)
     assert isinstance(mechanism("http://127.0.0.1:8000/"), LocalService)

@@ -99,7 +99,17 @@ def test_the_command_audits_a_program_and_ends_with_5_if_it_leaks(
     assert told.stdout.startswith("Violated")
     assert out.read_text().startswith("<!doctype html>")
     again = run(
-        "audit", "k_ary", "-c", "2", "-e", "1", "--draws", "2000", *EVENT, "--out", out
+        "audit",
+        "k_ary",
+        "-c",
+        "2",
+        "-e",
+        "1",
+        "--draws",
+        "2000",
+        *EVENT,
+        "--out",
+        out,
     )
     assert again.exit_code == 2
     assert "exists" in again.stderr
@@ -109,10 +119,19 @@ def test_the_command_audits_a_file_of_pairs(tmp_path: Path) -> None:
     file = tmp_path / "pairs.csv"
     file.write_text("answer,response\n" + "yes,yes\nno,no\n" * 1_500)
     told = run(
-        "audit", "--pairs", file, "-e", "1", *EVENT, "--out", tmp_path / "report.json"
+        "audit",
+        "--pairs",
+        file,
+        "-e",
+        "1",
+        *EVENT,
+        "--out",
+        tmp_path / "report.json",
     )
     assert told.exit_code == 5
-    assert Audit.from_json((tmp_path / "report.json").read_text()).verdict == "violated"
+    assert (
+        Audit.from_json((tmp_path / "report.json").read_text()).verdict == "violated"
+    )
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,9 @@ def remembering() -> Callable[[str], str]:
 
 def test_a_kept_response_and_one_drawn_anew_are_told_apart() -> None:
     assert told(averaging(context(of_respondents(remembering)))).figures["kept"] == 1
-    assert told(averaging(context(of_respondents(lambda: sound)))).figures["kept"] == 0
+    assert (
+        told(averaging(context(of_respondents(lambda: sound)))).figures["kept"] == 0
+    )
     assert told(averaging(context(remembering()))).figures["kept"] == 1
 
 
@@ -36,7 +38,9 @@ def test_reports_needed_fall_with_epsilon() -> None:
     assert needed[0] > needed[2] > 1  # type: ignore[operator]
 
 
-def test_one_report_is_enough_where_nothing_is_hidden_and_none_where_all_is() -> None:
+def test_one_report_is_enough_where_nothing_is_hidden_and_none_where_all_is() -> (
+    None
+):
     assert (
         told(averaging(context(lambda answer: (answer, random.random())))).figures[
             "reports_needed"

@@ -31,7 +31,12 @@ LEVEL = 1 - FALSE_ALARM
 def search(
     thing: Any, answers: Sequence[object] | None = None, **options: Any
 ) -> Audit:
-    options = {"draws": 20_000, "level": LEVEL, "source": Seeded("search"), **options}
+    options = {
+        "draws": 20_000,
+        "level": LEVEL,
+        "source": Seeded("search"),
+        **options,
+    }
     return audit(thing, answers, checks=["worst event"], **options)
 
 
@@ -79,13 +84,17 @@ def test_bounds_from_counts() -> None:
 def test_ends_and_bounds_are_missed_as_seldom_as_they_say() -> None:
     """20,000 pairs of counts; at 2.5 % an end misses more than 640 times, at 5 % a bound 1,200, once in 10^9 runs."""
     rng = np.random.default_rng(5)
-    first, second = rng.binomial(4_000, 0.6, 20_000), rng.binomial(4_000, 0.25, 20_000)
+    first, second = (
+        rng.binomial(4_000, 0.6, 20_000),
+        rng.binomial(4_000, 0.25, 20_000),
+    )
     counted = Counted(first, 4_000, second, 4_000)
     low, high = ranges(counted, 0.05)
     assert np.count_nonzero(low > 0.6) < 640
     assert np.count_nonzero(high < 0.25) < 640
     assert (
-        np.count_nonzero(epsilon_at_least(counted, 0.05) > math.log(0.6 / 0.25)) < 1_200
+        np.count_nonzero(epsilon_at_least(counted, 0.05) > math.log(0.6 / 0.25))
+        < 1_200
     )
     low, high = ranges(counted, 0.1)  # twice the rate is found
     assert np.count_nonzero(low > 0.6) > 640
@@ -120,7 +129,8 @@ def bits(
 
     def draw(answer: int) -> list[int]:
         sent = [
-            int(chance.random() < (0.5 if at == answer else stray)) for at in range(k)
+            int(chance.random() < (0.5 if at == answer else stray))
+            for at in range(k)
         ]
         if never is not None:
             sent[never] = int(never == answer)
@@ -137,7 +147,11 @@ LEAKS: dict[str, tuple[Any, Any, str]] = {
         "is",
     ),
     "a bit never flipped": (bits(CHANCE, 24, never=17), range(24), "in place 17"),
-    "the order of a set": (subset(CHANCE, 12, 1, ordered=True), range(12), "in place"),
+    "the order of a set": (
+        subset(CHANCE, 12, 1, ordered=True),
+        range(12),
+        "in place",
+    ),
     "the length of a text": (
         lambda answer: "x" * CHANCE.randrange(1, 4 + (answer == "yes")),
         ["yes", "no"],
@@ -198,9 +212,8 @@ LEAKS: dict[str, tuple[Any, Any, str]] = {
 def test_a_leak_is_found_and_told(name: str) -> None:
     function, answers, told = LEAKS[name]
     CHANCE.seed(name)  # not by the tests that ran before
-    found = search(
-        function, answers, epsilon=1, draws=60_000
-    )  # 39 of 40 seeds show the float; all of 8 the others
+    # 39 of 40 seeds show the float; all of 8 the others
+    found = search(function, answers, epsilon=1, draws=60_000)
     assert found.verdict == "violated"
     assert found.epsilon_at_least > 1
     assert found.delta_at_least > 0
@@ -219,7 +232,9 @@ def test_several_questions_cost_what_they_cost_together() -> None:
     assert found.verdict == "consistent"
     one = random.Random(5)
 
-    def same(answer: tuple[str, str]) -> tuple[str, str]:  # one coin for both questions
+    def same(
+        answer: tuple[str, str],
+    ) -> tuple[str, str]:  # one coin for both questions
         kept = one.random() < 0.731
         return tuple(
             each if kept else "no" if each == "yes" else "yes" for each in answer
@@ -260,7 +275,11 @@ def test_a_claimed_delta_is_allowed_and_no_more() -> None:
     def exposing(answer: str) -> str:
         return f"truly {answer}" if CHANCE.random() < 0.05 else kept(answer)
 
-    for delta, verdict in ((0.0, "violated"), (0.02, "violated"), (0.06, "consistent")):
+    for delta, verdict in (
+        (0.0, "violated"),
+        (0.02, "violated"),
+        (0.06, "consistent"),
+    ):
         found = search(
             exposing, ["yes", "no"], epsilon=1.001, delta=delta, draws=60_000
         )
@@ -336,7 +355,9 @@ def test_many_answers_are_narrowed_down() -> None:
 
     def one_of_many(answer: int) -> int:
         return (
-            1_000 if answer == 77 and chance.random() < 0.5 else chance.randrange(200)
+            1_000
+            if answer == 77 and chance.random() < 0.5
+            else chance.randrange(200)
         )
 
     found = search(one_of_many, range(200), epsilon=1, draws=60_000)

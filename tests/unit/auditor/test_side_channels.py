@@ -41,9 +41,8 @@ def test_bytes_of_every_source_are_counted(
 ) -> None:
     meter = Meter(call)
     with meter.watching():
-        assert {meter.taken(call) for _ in range(9)} == {
-            taken
-        }  # from any place in a generator's table
+        # from any place in a generator's table
+        assert {meter.taken(call) for _ in range(9)} == {taken}
 
 
 def test_nothing_stays_watched() -> None:
@@ -97,7 +96,9 @@ def test_sizes_that_differ_no_more_than_responses_may_are_none() -> None:
     design = dn.k_ary(["no", "certainly"], 1)
     assert not told(
         size(
-            context(lambda answer: dn.respond(design, answer).symbol, design.categories)
+            context(
+                lambda answer: dn.respond(design, answer).symbol, design.categories
+            )
         )
     ).violated
 
@@ -110,7 +111,9 @@ def test_twice_the_time_counts_and_a_little_more_is_a_remark(
 
     def takes_longer(answer: str) -> str:
         nonlocal now
-        now += (longer if answer == "3" else 1.0) * (1 + secrets.randbelow(100) / 1000)
+        now += (longer if answer == "3" else 1.0) * (
+            1 + secrets.randbelow(100) / 1000
+        )
         return sound(answer)
 
     monkeypatch.setattr(sides.clock, "perf_counter", lambda: now)

@@ -67,9 +67,13 @@ def test_the_checkers_closed_forms_are_what_a_table_says(channel: Channel) -> No
         for g in GAMMAS
     )
     for response in range(closed.get("first", channel.responses)):
-        row = [channel.probability(response, given=j) for j in range(channel.answers)]
+        row = [
+            channel.probability(response, given=j) for j in range(channel.answers)
+        ]
         told = [closed["likelihood"](response, j) for j in range(channel.answers)]
-        assert [each * sum(told) for each in row] == [each * sum(row) for each in told]
+        assert [each * sum(told) for each in row] == [
+            each * sum(row) for each in told
+        ]
 
 
 @pytest.mark.parametrize(
@@ -160,7 +164,9 @@ def test_the_parity_of_padded_responses_is_that_of_all_rows(design: Any) -> None
 
 def test_the_delta_of_a_deck_is_that_of_all_hands() -> None:
     deck = dn.Deck((3, 2, 4), people=5)
-    cards = [number for number, count in enumerate(deck.counts) for _ in range(count)]
+    cards = [
+        number for number, count in enumerate(deck.counts) for _ in range(count)
+    ]
     point = dn.certify(deck).claims["delta"]["curve"][3]
     gamma, total, hands = (
         Fraction(point["gamma"]),
@@ -169,7 +175,8 @@ def test_the_delta_of_a_deck_is_that_of_all_hands() -> None:
     )
     for hand in hands:
         total += sum(
-            max(Fraction(0), hand.count(k) - gamma * hand.count(2 - k)) for k in (0, 2)
+            max(Fraction(0), hand.count(k) - gamma * hand.count(2 - k))
+            for k in (0, 2)
         ) / len(hand)
     assert Fraction(point["delta"]) == total / len(hands)
 
@@ -180,7 +187,11 @@ def test_posteriors_and_factors_follow_bayes() -> None:
     ).claims
     assert claims["prior"] == ["4/5", "1/5"]
     assert claims["table"][1]["posterior"] == ["4/11", "7/11"]
-    assert claims["table"][1]["factors"][1] == {"answer": 1, "least": "7", "most": "7"}
+    assert claims["table"][1]["factors"][1] == {
+        "answer": 1,
+        "least": "7",
+        "most": "7",
+    }
 
 
 def test_a_survey_is_the_product_of_its_questions() -> None:
@@ -189,7 +200,9 @@ def test_a_survey_is_the_product_of_its_questions() -> None:
     parities = [Fraction(part["parity"]) for part in found.claims["parts"].values()]
     assert Fraction(found.claims["parity"]) == math.prod(parities)
     ten = dn.certify(
-        small(questions=tuple(question(f"q{at}", dn.warner("1/2")) for at in range(10)))
+        small(
+            questions=tuple(question(f"q{at}", dn.warner("1/2")) for at in range(10))
+        )
     )
     assert ten.claims["delta"]["exact"]
 
@@ -225,12 +238,15 @@ class Tags(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.tags.append(tag)
-        self.asked += [str(value) for name, value in attrs if name in ("src", "href")]
+        self.asked += [
+            str(value) for name, value in attrs if name in ("src", "href")
+        ]
 
 
 def test_the_page_needs_nothing_else_and_hides_nothing() -> None:
     found = dn.certify(
-        dn.k_ary(["<b>never</b>", "once", "often"], 1), prior=["8/10", "1/10", "1/10"]
+        dn.k_ary(["<b>never</b>", "once", "often"], 1),
+        prior=["8/10", "1/10", "1/10"],
     )
     page, seen = found.to_html(), Tags()
     seen.feed(page)
@@ -280,9 +296,8 @@ def test_the_command_writes_what_is_checked(tmp_path: Path) -> None:
         == 0
     )
     assert checker.verify(out.read_bytes())["claims"]["prior"] == ["9/10", "1/10"]
-    assert (
-        run("certify", str(design), "--out", str(out)).exit_code == 2
-    )  # there is a file
+    # there is a file
+    assert run("certify", str(design), "--out", str(out)).exit_code == 2
     page = tmp_path / "certificate.html"
     assert run("certify", str(design), "--out", str(page)).exit_code == 0
     assert page.read_text(encoding="utf-8").startswith("<!doctype html>")

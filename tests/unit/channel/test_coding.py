@@ -31,7 +31,9 @@ every = pytest.mark.parametrize("design", DESIGNS.values(), ids=DESIGNS.keys())
 
 def responses(design: Design, n: int = 300) -> list[int]:
     source = seeded(f"coding of {design!r}")
-    return [design.channel.draw(i % design.channel.answers, source) for i in range(n)]
+    return [
+        design.channel.draw(i % design.channel.answers, source) for i in range(n)
+    ]
 
 
 @every
@@ -69,10 +71,12 @@ def test_labels_are_the_symbols(design: Design) -> None:
     wanted = [design.symbols[number] for number in numbers]
     assert coding.labels(coding.pack(numbers), design.symbols).to_pylist() == wanted
     gaps = [
-        label if there else None for label, there in zip(wanted, present, strict=True)
+        label if there else None
+        for label, there in zip(wanted, present, strict=True)
     ]
     assert (
-        coding.labels(coding.pack(numbers), design.symbols, present).to_pylist() == gaps
+        coding.labels(coding.pack(numbers), design.symbols, present).to_pylist()
+        == gaps
     )
     column = coding.to_arrow(coding.pack(numbers), present)
     assert column.null_count == 14

@@ -93,7 +93,9 @@ def test_the_witness_is_a_response_that_occurs() -> None:
     useless = Dense(((0, 0), (1, 1)), 1)
     assert useless.parity == 1
     assert useless.witness.response == 1
-    assert Product((useless, THIRDS)).parity == Product((THIRDS, useless)).parity == 2
+    assert (
+        Product((useless, THIRDS)).parity == Product((THIRDS, useless)).parity == 2
+    )
 
 
 def test_equal_columns_give_parity_one() -> None:

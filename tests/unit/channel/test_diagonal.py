@@ -97,7 +97,8 @@ def test_a_million_answers_take_no_memory() -> None:
     assert (channel @ channel).parity < channel.parity
     assert channel.delta(Fraction(2)) == Fraction(10**6 - 2, 2 * 10**6 - 1)
     assert (
-        channel.draw(77, ScriptedSource(script(channel.total - 1, channel.total))) == 77
+        channel.draw(77, ScriptedSource(script(channel.total - 1, channel.total)))
+        == 77
     )
     with pytest.raises(InvalidDesign, match="expected at most 10 million"):
         channel.dense()

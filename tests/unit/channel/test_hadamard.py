@@ -27,11 +27,16 @@ def test_probabilities_follow_the_signs_of_the_matrix() -> None:
     assert channel.total == 5
     rows = [[channel.probability(r, given=x) for x in range(3)] for r in range(3)]
     large, small = Fraction(3, 5), Fraction(1, 5)
-    assert rows == [[small, large, small], [large, small, small], [small, small, large]]
+    assert rows == [
+        [small, large, small],
+        [large, small, small],
+        [small, small, large],
+    ]
 
 
 def test_a_draw_by_hand() -> None:
-    channel = Hadamard(5, 2, 1)  # K = 8: three rows with weight 2, four with weight 1
+    # K = 8: three rows with weight 2, four with weight 1
+    channel = Hadamard(5, 2, 1)
     assert channel.total == 10
     sent = [drawn(channel, 4, script(position, 10)) for position in range(10)]
     # Column 5 = 0b101: even rows 2, 5, 7 and odd rows 1, 3, 4, 6, each response one less.

@@ -24,9 +24,8 @@ def test_sizes_are_the_fewest_that_do() -> None:
 
 
 def test_a_draw_by_hand() -> None:
-    channel = Hashing(
-        4, 2, 3, 1
-    )  # forms 01, 10, 11; each hash has 4 positions, the other value first
+    # forms 01, 10, 11; each hash has 4 positions, the other value first
+    channel = Hashing(4, 2, 3, 1)
     assert (channel.total, channel.per_hash) == (12, 4)
     sent = [
         divmod(drawn(channel, 2, script(position, 12)), 2) for position in range(12)
@@ -53,7 +52,8 @@ def test_given_the_hash_a_response_is_that_of_the_diagonal_channel() -> None:
     for number in range(channel.hashes):
         for answer in range(7):
             given = [
-                channel.probability(number * 3 + value, given=answer) * channel.hashes
+                channel.probability(number * 3 + value, given=answer)
+                * channel.hashes
                 for value in range(3)
             ]
             expected = [Fraction(1, 6)] * 3
@@ -109,9 +109,9 @@ def test_the_choice_of_values_keeps_the_tally_small() -> None:
         channel = dn.local_hashing(1_000_000, epsilon).channel
         assert channel.responses <= MAX_CELLS
     # Where nothing fits, the smallest tally is taken.
-    assert Hashing(1 << 30, best_values(1 << 30, Fraction(3)), 2, 1).responses <= 2 * (
-        1 << 30
-    )
+    assert Hashing(
+        1 << 30, best_values(1 << 30, Fraction(3)), 2, 1
+    ).responses <= 2 * (1 << 30)
 
 
 def test_an_epsilon_too_fine_for_so_many_is_refused() -> None:

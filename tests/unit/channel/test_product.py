@@ -71,7 +71,12 @@ def test_a_product_too_large_to_write_out_still_tells_its_parity() -> None:
 
 @pytest.mark.parametrize(
     "body",
-    [{"kind": "product", "factors": [1]}, {"kind": "product"}, {"kind": "spiral"}, {}],
+    [
+        {"kind": "product", "factors": [1]},
+        {"kind": "product"},
+        {"kind": "spiral"},
+        {},
+    ],
 )
 def test_what_is_no_channel_is_unreadable(body: dict[str, object]) -> None:
     with pytest.raises(UnreadableFile):

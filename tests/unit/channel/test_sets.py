@@ -63,7 +63,9 @@ def test_weights_are_held_in_lowest_terms() -> None:
     "channel",
     [Subset(HUGE, 26_894, TOTAL // 2, TOTAL), Bits(HUGE, TOTAL - 5, 5, TOTAL)],
 )
-def test_a_hundred_thousand_categories_are_never_written_out(channel: Channel) -> None:
+def test_a_hundred_thousand_categories_are_never_written_out(
+    channel: Channel,
+) -> None:
     assert channel.parity > 1
     assert channel.delta(Fraction(1)) > 0
     assert channel.cells == HUGE

@@ -40,7 +40,9 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_the_design_that_is_handed_over_is_written_into_the_tally(folder: Path) -> None:
+def test_the_design_that_is_handed_over_is_written_into_the_tally(
+    folder: Path,
+) -> None:
     words = (
         "tally",
         folder / "design.json",
@@ -105,7 +107,10 @@ def test_values_that_are_no_symbols_are_shown(folder: Path) -> None:
     ("words", "message"),
     [
         (("--column", "Q3"), "It has 'q3', 'q4', 'region'"),
-        (("--column", "q3", *VALUES, "--by", "county"), "It has 'q3', 'q4', 'region'"),
+        (
+            ("--column", "q3", *VALUES, "--by", "county"),
+            "It has 'q3', 'q4', 'region'",
+        ),
         (
             ("--column", "q3", "--column", "q4"),
             "there are 2 of --column and one design",
@@ -245,8 +250,13 @@ def test_groups_are_estimated_tested_and_compared(folder: Path) -> None:
     ):
         assert message in run("estimate", design, folder / "m.json", *option).stderr
     done("tally", design, path, "--column", "q", "--out", folder / "plain.json")
-    refused = run("estimate", design, folder / "plain.json", "--differences", "pairs")
-    assert (refused.exit_code, "with a tally by groups" in refused.stderr) == (2, True)
+    refused = run(
+        "estimate", design, folder / "plain.json", "--differences", "pairs"
+    )
+    assert (refused.exit_code, "with a tally by groups" in refused.stderr) == (
+        2,
+        True,
+    )
 
 
 def test_a_group_without_responses_does_not_stop_the_others(folder: Path) -> None:
@@ -284,7 +294,13 @@ def test_groups_of_our_own_files_are_checked_row_by_row(
     sent = answers.write(folder / f"r.{format}", rows)
     for column in ((), ("--column", "response")):
         told = done(
-            "tally", folder / "design.json", sent, "--by", "region", *column, "--json"
+            "tally",
+            folder / "design.json",
+            sent,
+            "--by",
+            "region",
+            *column,
+            "--json",
         ).stdout
         groups = dn.GroupedTally.from_json(told, DESIGN)
         assert dict(groups.items()) == {
@@ -332,13 +348,15 @@ GROUPED: dict[str, tuple[Any, list[Any]]] = {
 
 @pytest.mark.parametrize("format", ["csv", "parquet"])
 @pytest.mark.parametrize("asked", GROUPED)
-def test_groups_of_every_type_of_design(folder: Path, asked: str, format: str) -> None:
+def test_groups_of_every_type_of_design(
+    folder: Path, asked: str, format: str
+) -> None:
     design, held = GROUPED[asked]
     assert design.asks in asked
     sent, regions = dn.respond_all(design, held), ["N", "S", "S", None]
-    table = (sent.to_arrow() if format == "parquet" else as_labels(sent)).append_column(
-        "region", [regions]
-    )
+    table = (
+        sent.to_arrow() if format == "parquet" else as_labels(sent)
+    ).append_column("region", [regions])
     path = folder / f"sent.{format}"
     if format == "parquet":
         pq.write_table(table, path)
@@ -461,7 +479,9 @@ def test_rows_that_differ_in_their_device(folder: Path) -> None:
         whole["result"]["rows"][1]["estimate"]
         == dn.estimate(counted["q"]).params["yes"]
     )
-    shown = done("tally", mapping, sent, "--by", "r", "--out", folder / "r.json").stdout
+    shown = done(
+        "tally", mapping, sent, "--by", "r", "--out", folder / "r.json"
+    ).stdout
     assert "q, asked with A, r = N" in shown
     (north,) = json.loads(
         done("estimate", mapping, folder / "r.json", "--json").stdout
@@ -480,7 +500,9 @@ def test_a_column_without_responses_does_not_stop_the_others(folder: Path) -> No
         in done("estimate", folder / "questions.toml", folder / "t.json").stdout
     )
     told = json.loads(
-        done("estimate", folder / "questions.toml", folder / "t.json", "--json").stdout
+        done(
+            "estimate", folder / "questions.toml", folder / "t.json", "--json"
+        ).stdout
     )["estimates"]
     assert [sorted(each) for each in told] == [
         ["column", "result"],
@@ -492,7 +514,9 @@ def test_two_columns_against_each_other(folder: Path) -> None:
     rng = np.random.default_rng(7)
     first = ["yes" if each else "no" for each in rng.random(20_000) < 0.5]
     sent = {
-        "q3": [{"yes": "1", "no": "2"}[each] for each in dn.respond_all(DESIGN, first)],
+        "q3": [
+            {"yes": "1", "no": "2"}[each] for each in dn.respond_all(DESIGN, first)
+        ],
         "q4": list(dn.respond_all(OTHER, first)),
     }
     path = answers.write(folder / "both.csv", sent)
@@ -558,9 +582,9 @@ def test_columns_of_our_own_against_each_other(folder: Path, format: str) -> Non
     told = done("crosstab", folder / "questions.toml", sent, "q3", "q4")
     assert told.stdout.startswith("q3 by q4")
     assert "declared" not in told.stderr
-    both = json.loads(done("tally", folder / "questions.toml", sent, "--json").stdout)[
-        "tallies"
-    ]
+    both = json.loads(
+        done("tally", folder / "questions.toml", sent, "--json").stdout
+    )["tallies"]
     assert [(each["column"], each["tally"]["respondents"]) for each in both] == [
         ("q3", 1000),
         ("q4", 1000),

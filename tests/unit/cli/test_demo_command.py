@@ -83,9 +83,8 @@ def test_the_demo_leaves_its_pages_up_until_it_is_stopped(tmp_path: Path) -> Non
                 with urllib.request.urlopen(request) as page:
                     assert wanted in page.read().decode()
         finally:
-            running.send_signal(
-                signal.SIGTERM
-            )  # only to the demo; Ctrl-C reaches the collector as well
+            # only to the demo; Ctrl-C reaches the collector as well
+            running.send_signal(signal.SIGTERM)
             out, _ = running.communicate(timeout=300)
     assert running.returncode == 0
     told = json.loads(out)
@@ -147,7 +146,8 @@ def test_the_truth_is_a_population() -> None:
         assert sum(shares.values()) == pytest.approx(1)
         assert min(shares.values()) > 0
         assert all(
-            round(1000 * share, 9) == round(1000 * share) for share in shares.values()
+            round(1000 * share, 9) == round(1000 * share)
+            for share in shares.values()
         )
 
 

@@ -93,7 +93,9 @@ def test_show_for_programs(tmp_path: Path) -> None:
     assert told["rows"] == [["9/10", "3/10"], ["1/10", "7/10"]]
     assert told["bayes_factors"] == ["3", "7"]
     file.write_text(binary(1, "7/10").to_json())
-    assert json.loads(done("design", "show", file, "--json").stdout)["epsilon"] is None
+    assert (
+        json.loads(done("design", "show", file, "--json").stdout)["epsilon"] is None
+    )
 
 
 def test_show_copes_with_a_million_categories(tmp_path: Path) -> None:

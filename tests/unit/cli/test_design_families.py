@@ -104,9 +104,9 @@ def test_every_parameter_of_graph_designs_is_told() -> None:
         "vpp",
     }
     for name, build in builders.items():
-        assert set(parameter_help(build)) == set(inspect.signature(build).parameters), (
-            name
-        )
+        assert set(parameter_help(build)) == set(
+            inspect.signature(build).parameters
+        ), name
         assert "<bool>" not in done("graph", "design", name, "--help").stdout
 
 
@@ -184,13 +184,16 @@ def test_the_best_design_is_chosen_with_its_reasons(tmp_path: Path) -> None:
     told = done("design", "optimal", "-c", "16", "-e", "1", "--out", out)
     assert "would need" in told.stdout
     assert Design.from_json(out.read_text()) == dn.optimal(16, 1).design
-    body = json.loads(done("design", "optimal", "-c", "16", "-e", "1", "--json").stdout)
+    body = json.loads(
+        done("design", "optimal", "-c", "16", "-e", "1", "--json").stdout
+    )
     assert [each["name"] for each in body["candidates"][:2]] == [
         "local_hashing",
         "subset, t = 4",
     ], "equally good"
     assert (
-        run("design", "optimal", "-c", "16", "-e", "1", "--goal", "fame").exit_code == 2
+        run("design", "optimal", "-c", "16", "-e", "1", "--goal", "fame").exit_code
+        == 2
     )
     shown = done("design", "optimal", "--help").stdout
     assert all(goal in shown for goal in GOALS)

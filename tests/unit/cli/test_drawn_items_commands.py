@@ -33,7 +33,15 @@ def folder(tmp_path: Path) -> Path:
 
 def test_designs_are_built_shown_and_chosen(folder: Path) -> None:
     parts = [f"{name}={folder / name}.json" for name in DESIGN.attributes]
-    done("design", "drawn_items", *parts, "--each", "1", "--out", folder / "built.json")
+    done(
+        "design",
+        "drawn_items",
+        *parts,
+        "--each",
+        "1",
+        "--out",
+        folder / "built.json",
+    )
     assert dn.DrawnDesign.from_json((folder / "built.json").read_bytes()) == DESIGN
     told = json.loads(done("design", "show", folder / "built.json", "--json").stdout)
     assert told["each"] == 1
@@ -68,7 +76,13 @@ def test_a_file_of_answers_becomes_an_estimate(folder: Path, format: str) -> Non
         folder / "design.json",
     )
     written = done(
-        "respond", design, "--answers", folder / "answers.csv", "--out", out, "--json"
+        "respond",
+        design,
+        "--answers",
+        folder / "answers.csv",
+        "--out",
+        out,
+        "--json",
     )
     assert json.loads(written.stdout) == {
         "path": str(out),
@@ -111,7 +125,9 @@ def test_lines_of_answers_become_lines_that_tally_reads(folder: Path) -> None:
     assert sent[1] is None
     assert {sent[0], sent[2]} <= {"smokes: yes", "age: old"}
     counted = dn.DrawnTally.from_json(
-        done("tally", folder / "design.json", "-", "--json", stdin=said.stdout).stdout,
+        done(
+            "tally", folder / "design.json", "-", "--json", stdin=said.stdout
+        ).stdout,
         DESIGN,
     )
     assert counted == dn.tally(DESIGN, sent)
@@ -126,7 +142,9 @@ def test_lines_of_answers_become_lines_that_tally_reads(folder: Path) -> None:
         '{"smokes": "yes"}',
     ],
 )
-def test_what_is_no_answer_is_refused_and_not_repeated(folder: Path, line: str) -> None:
+def test_what_is_no_answer_is_refused_and_not_repeated(
+    folder: Path, line: str
+) -> None:
     refused = run("respond", folder / "design.json", stdin=f"{line}\n")
     assert refused.exit_code == 2
     assert "expected" in refused.stderr
@@ -165,5 +183,9 @@ def test_options_and_columns_that_do_not_fit_are_refused(folder: Path) -> None:
     )
     other = dn.drawn_items({"smokes": dn.warner(1), "age": dn.warner(1)})
     (folder / "other.json").write_text(other.to_json())
-    (folder / "tally.json").write_text(dn.DrawnTally(DESIGN, np.ones(4, int)).to_json())
-    assert run("estimate", folder / "other.json", folder / "tally.json").exit_code == 3
+    (folder / "tally.json").write_text(
+        dn.DrawnTally(DESIGN, np.ones(4, int)).to_json()
+    )
+    assert (
+        run("estimate", folder / "other.json", folder / "tally.json").exit_code == 3
+    )

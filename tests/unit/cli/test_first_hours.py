@@ -17,7 +17,9 @@ DIE = dn.forced_response(honest="3/4", yes="1/6")
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     (tmp_path / "die.json").write_text(DIE.to_json())
-    (tmp_path / "few.json").write_text(dn.tally(DIE, {"yes": 50, "no": 450}).to_json())
+    (tmp_path / "few.json").write_text(
+        dn.tally(DIE, {"yes": 50, "no": 450}).to_json()
+    )
     rows = [
         f"{region},{answer}"
         for region, yes in (("north", 90), ("south", 110))
@@ -66,7 +68,11 @@ def test_a_word_that_is_no_command_is_answered_with_the_nearest(
 
 
 def test_a_column_is_suggested_and_missing_in_one_way(folder: Path) -> None:
-    for words in (["--column", "Answer"], ["--column", "answer", "--by", "Region"], []):
+    for words in (
+        ["--column", "Answer"],
+        ["--column", "answer", "--by", "Region"],
+        [],
+    ):
         refused = run("tally", folder / "die.json", folder / "said.csv", *words)
         assert refused.exit_code == 2
         assert not words or f"Did you mean {words[-1].lower()!r}?" in refused.stderr
@@ -100,7 +106,9 @@ def test_every_family_stands_under_one_purpose() -> None:
     shown = done("design", "-h").stdout
     assert all(title in shown for title in purposes)
     assert (
-        shown.index("warner") < shown.index("Apps and telemetry") < shown.index("k_ary")
+        shown.index("warner")
+        < shown.index("Apps and telemetry")
+        < shown.index("k_ary")
     )
 
 

@@ -78,7 +78,9 @@ def test_lines_from_stdin_become_lines_that_tally_reads(folder: Path) -> None:
         "F",
     ]
     counted = done("tally", folder / "open.json", "-", "--json", stdin=said.stdout)
-    assert Tally.from_json(counted.stdout, OPEN) == tally(OPEN, ["N", "O", None, "F"])
+    assert Tally.from_json(counted.stdout, OPEN) == tally(
+        OPEN, ["N", "O", None, "F"]
+    )
     assert (
         done(
             "respond", folder / "open.json", "--labels", stdin="never\n\noften\n"
@@ -97,7 +99,8 @@ def test_stdin_is_drawn_with_the_channel(folder: Path) -> None:
 
 def test_tallies_and_responses_add_up(folder: Path) -> None:
     sent = answers.write(
-        folder / "r.ndjson", {"response": ["once", None], "design": [DESIGN.hash] * 2}
+        folder / "r.ndjson",
+        {"response": ["once", None], "design": [DESIGN.hash] * 2},
     )
     result = done(
         "tally",
@@ -117,10 +120,22 @@ def test_tallies_and_responses_add_up(folder: Path) -> None:
     [
         ((), "inversion", "score", False),
         (("--interval", "exact"), "inversion", "exact", False),
-        (("--interval", "chebyshev", "--simultaneous"), "inversion", "chebyshev", True),
+        (
+            ("--interval", "chebyshev", "--simultaneous"),
+            "inversion",
+            "chebyshev",
+            True,
+        ),
         (("--method", "likelihood"), "likelihood", "profile", False),
         (
-            ("--method", "likelihood", "--interval", "normal", "--population", "5000"),
+            (
+                "--method",
+                "likelihood",
+                "--interval",
+                "normal",
+                "--population",
+                "5000",
+            ),
             "likelihood",
             "normal",
             False,
@@ -128,7 +143,11 @@ def test_tallies_and_responses_add_up(folder: Path) -> None:
     ],
 )
 def test_estimates_are_those_of_python(
-    folder: Path, options: tuple[str, ...], method: str, kind: str, simultaneous: bool
+    folder: Path,
+    options: tuple[str, ...],
+    method: str,
+    kind: str,
+    simultaneous: bool,
 ) -> None:
     words = (
         "estimate",
@@ -253,7 +272,9 @@ def test_responses_are_not_taken_for_counts(folder: Path) -> None:
     packed = folder / "r.csv.gz"
     packed.write_bytes(gzip.compress(sent.read_bytes()))
     typed = [
-        answers.write(folder / f"r.{format}", {"response": [1]}).rename(folder / format)
+        answers.write(folder / f"r.{format}", {"response": [1]}).rename(
+            folder / format
+        )
         for format in answers.TYPED
     ]
     line = json.dumps({"response": "once", "design": DESIGN.hash})
@@ -504,16 +525,17 @@ def test_files_are_overwritten_only_by_force(folder: Path) -> None:
 
 @pytest.mark.parametrize("format", answers.FORMATS)
 def test_no_command_repeats_an_answer(folder: Path, format: str) -> None:
-    named = (
-        "y" if format in answers.TYPED else SECRET
-    )  # whose names are surely names, and are told
+    # whose names are surely names, and are told
+    named = "y" if format in answers.TYPED else SECRET
     held = answers.write(
         folder / f"held.{format}", {"x": ["never", SECRET], named: ["a", "b"]}
     )
     design, out = folder / "design.json", folder / "out.parquet"
     results = [
         run("respond", design, "--answers", held, "--column", "x", "--out", out),
-        run("respond", design, "--answers", held, "--column", "nothing", "--out", out),
+        run(
+            "respond", design, "--answers", held, "--column", "nothing", "--out", out
+        ),
         run(
             "respond",
             design,
@@ -557,7 +579,9 @@ def test_an_infinite_epsilon_is_null_for_programs(folder: Path) -> None:
         done("estimate", folder / "open.json", folder / "sure.json", "--json").stdout
     )
     assert told["epsilon"] is None
-    assert [row["estimate"] for row in told["rows"]] == pytest.approx([0.5, 0.3, 0.2])
+    assert [row["estimate"] for row in told["rows"]] == pytest.approx(
+        [0.5, 0.3, 0.2]
+    )
 
 
 def test_a_level_next_to_1_is_still_a_level(folder: Path) -> None:
@@ -584,7 +608,9 @@ def test_a_file_that_is_named_twice_is_mentioned(folder: Path) -> None:
         "more than once"
         in done("tally", folder / "design.json", counted, counted).stderr
     )
-    assert "more than once" not in done("tally", folder / "design.json", counted).stderr
+    assert (
+        "more than once" not in done("tally", folder / "design.json", counted).stderr
+    )
 
 
 def test_a_file_of_answers_is_refused_without_a_word_of_it(folder: Path) -> None:
@@ -644,7 +670,8 @@ def test_several_columns_and_folders_go_all_the_way(folder: Path) -> None:
             counted,
         )
         assert (
-            "95% interval" in done("estimate", folder / f"{name}.json", counted).stdout
+            "95% interval"
+            in done("estimate", folder / f"{name}.json", counted).stdout
             or design is number
         )
         assert json.loads(

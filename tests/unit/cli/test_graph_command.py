@@ -60,8 +60,9 @@ def test_the_whole_flow(kind: str, edges: Path, tmp_path: Path) -> None:
         "--out",
         design,
     )
-    assert "the odds between any two rows of items and weights" in shown.stdout.replace(
-        "\n", " "
+    assert (
+        "the odds between any two rows of items and weights"
+        in shown.stdout.replace("\n", " ")
     )
     assert "one after the" in shown.stdout
     done(
@@ -104,7 +105,15 @@ def test_one_edge_each(edges: Path, tmp_path: Path) -> None:
     )
     edges.write_text("who,what,much\nann,tea,1\nbob,tea,0.5\neve,coffee,0\n")
     shown = done(
-        "graph", "design", "one_edge", "--items", "tea,coffee", "-e", "1", "-o", design
+        "graph",
+        "design",
+        "one_edge",
+        "--items",
+        "tea,coffee",
+        "-e",
+        "1",
+        "-o",
+        design,
     )
     assert "sent as it is" in shown.stdout
     named = ["--person", "who", "--item", "what", "--weight", "much"]
@@ -143,7 +152,8 @@ def test_one_edge_each(edges: Path, tmp_path: Path) -> None:
         .startswith("name,estimate,error,low,high,degree,mean,mean_error\ntea,")
     )
     assert (
-        run("graph", "estimate", design, tally, "--population", "census").exit_code == 2
+        run("graph", "estimate", design, tally, "--population", "census").exit_code
+        == 2
     )
 
 
@@ -169,7 +179,9 @@ def test_a_design_is_shown_with_what_it_saves(tmp_path: Path) -> None:
         "\n", " "
     )
     printed = json.loads(
-        done("graph", "design", "lpp_club", "--items", "3", "-e", "1", "--json").stdout
+        done(
+            "graph", "design", "lpp_club", "--items", "3", "-e", "1", "--json"
+        ).stdout
     )
     assert printed["items"] == 3
 
@@ -245,7 +257,9 @@ def test_a_design_is_shown_with_what_it_saves(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_mistakes_are_told_without_a_traceback(words: list[str], problem: str) -> None:
+def test_mistakes_are_told_without_a_traceback(
+    words: list[str], problem: str
+) -> None:
     result = run("graph", *words)
     assert result.exit_code == 2
     assert problem in result.stderr.replace("\n", " ")
@@ -292,9 +306,10 @@ def test_files_that_do_not_belong_are_refused(edges: Path, tmp_path: Path) -> No
         )
     done("graph", "respond", one, "--edges", edges, "--out", out)
     assert run("graph", "tally", two, out).exit_code == 3
+    # exists
     assert (
         run("graph", "respond", one, "--edges", edges, "--out", out).exit_code == 2
-    )  # exists
+    )
     assert (
         run(
             "graph", "respond", one, "--edges", edges, "--out", edges, "--force"

@@ -25,7 +25,9 @@ def shell(
     line: str, folder: Path, **environment: str
 ) -> subprocess.CompletedProcess[str]:
     """Run a line of bash in which `deniable` is the program."""
-    text = f'deniable() {{ {shlex.quote(sys.executable)} -m deniable "$@"; }}\n{line}'
+    text = (
+        f'deniable() {{ {shlex.quote(sys.executable)} -m deniable "$@"; }}\n{line}'
+    )
     path = {"PYTHONPATH": str(ROOT / "src"), **environment}
     kept = {
         name: value
@@ -85,7 +87,15 @@ def test_h_is_help(words: list[str]) -> None:
 
 @pytest.mark.parametrize(
     "words",
-    [[], ["design"], ["plan"], ["survey"], ["release"], ["graph"], ["graph", "design"]],
+    [
+        [],
+        ["design"],
+        ["plan"],
+        ["survey"],
+        ["release"],
+        ["graph"],
+        ["graph", "design"],
+    ],
 )
 def test_no_line_of_a_list_of_commands_is_cut_off(words: list[str]) -> None:
     listed = done(*words, "--help").stdout.partition("Commands:")[2]
@@ -101,16 +111,16 @@ def test_the_package_is_a_program(tmp_path: Path) -> None:
 def test_the_version_tells_what_is_installed() -> None:
     text = done("--version").stdout
     assert re.search(r"^Python 3\.\d+", text, re.MULTILINE)
-    told = re.search(r"^extras: (.*?)(?:; not installed: (.*))?$", text, re.MULTILINE)
+    told = re.search(
+        r"^extras: (.*?)(?:; not installed: (.*))?$", text, re.MULTILINE
+    )
     assert told is not None
     named = {name for part in told.groups() if part for name in part.split(", ")} - {
         "none"
     }
     extras = re.findall(r"^(\w+) = \[", _extras(), re.MULTILINE)
-    assert named == set(extras) - {
-        "all",
-        "standard",
-    }  # `deniable` always brings the latter
+    # `deniable` always brings the latter
+    assert named == set(extras) - {"all", "standard"}
 
 
 def _extras() -> str:
@@ -182,7 +192,11 @@ def test_a_reader_who_has_enough_loses_no_file(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "line",
-    ["deniable design list", "deniable --help", "deniable design show d.json --json"],
+    [
+        "deniable design list",
+        "deniable --help",
+        "deniable design show d.json --json",
+    ],
 )
 def test_a_closed_pipe_gives_no_traceback(line: str, tmp_path: Path) -> None:
     done("design", "k_ary", "-c", "300", "-e", "1", "--out", tmp_path / "d.json")

@@ -56,9 +56,8 @@ def test_from_a_column_to_quantiles(design: Path, tmp_path: Path) -> None:
     found = json.loads(done("estimate", str(design), str(tally), "--json").stdout)
     rows = {row["name"]: row for row in found["rows"]}
     assert list(rows)[:2] == ["mean", "sd"]
-    assert (
-        abs(rows["mean"]["estimate"] - VALUES.mean()) < 6 * rows["mean"]["error"]
-    )  # fails once in 10^9
+    # fails once in 10^9
+    assert abs(rows["mean"]["estimate"] - VALUES.mean()) < 6 * rows["mean"]["error"]
     shown = done("estimate", str(design), str(tally)).stdout
     assert "median" in shown
     assert "%" in shown
@@ -82,7 +81,10 @@ def test_every_row_is_rounded_by_itself(design: Path, tmp_path: Path) -> None:
     shares = dn.estimate(
         dn.tally(
             read,
-            [row["response"] for row in csv.DictReader(sent.read_text().splitlines())],
+            [
+                row["response"]
+                for row in csv.DictReader(sent.read_text().splitlines())
+            ],
         )
     ).shares  # type: ignore[attr-defined]
     assert 0.3 < shares.params["20"] < 0.7

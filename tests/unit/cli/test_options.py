@@ -13,7 +13,12 @@ import pytest
 import deniable as dn
 from deniable.cli.commands import command_of
 from deniable.cli.estimates import estimate_options
-from deniable.cli.options import command_help, kind_of, parameter_help, typer_parameters
+from deniable.cli.options import (
+    command_help,
+    kind_of,
+    parameter_help,
+    typer_parameters,
+)
 from deniable.cli.plans import PLANS
 from deniable.types import FOLDERS
 from tests.support.commands import done, run
@@ -102,14 +107,18 @@ def test_every_plan_has_the_options_of_its_function(
     for key, parameter in inspect.signature(function).parameters.items():
         if kind_of(parameter) and key not in ("people", "categories"):
             assert key in options
-            assert options[key].help or key == "design", f"nothing is said about {key}"
+            assert options[key].help or key == "design", (
+                f"nothing is said about {key}"
+            )
             if parameter.default is not parameter.empty:
                 assert options[key].default == parameter.default
 
 
 @pytest.mark.parametrize("asks", FOLDERS)
 def test_estimate_has_the_options_of_every_type_of_question(asks: str) -> None:
-    options = {parameter.name: parameter for parameter in command_of("estimate").params}
+    options = {
+        parameter.name: parameter for parameter in command_of("estimate").params
+    }
     for name in estimate_options([asks]):
         assert options[name].help, f"nothing is said about {name}"
         assert options[name].default is None, "each type has its own default"

@@ -47,7 +47,10 @@ CASES = {
         "If 20% of people always send",
     ),
     "designs": ("designs -e 1 -n 1000", "At ε = 1 and with 1,000 respondents"),
-    "crossover": ("crossover {die} --share 20% --lying 30%", "From 98 respondents on"),
+    "crossover": (
+        "crossover {die} --share 20% --lying 30%",
+        "From 98 respondents on",
+    ),
     "simulate": (
         "simulate {die} --share 20% -n 200 --studies 50",
         "Of 50 simulated studies",
@@ -96,7 +99,10 @@ def test_the_best_design_under_caps_is_written(tmp_path: Path) -> None:
         ("size {die} --share ten --power 80%", "ten"),
         ("difference {die} --shares 0.3 -n 600,400", "two numbers with a comma"),
         ("difference {die} --shares 0.3,0.2 -n 600.5,400", "two whole numbers"),
-        ("difference {die} --shares 0.3,0.2", "a number of respondents for each group"),
+        (
+            "difference {die} --shares 0.3,0.2",
+            "a number of respondents for each group",
+        ),
     ],
 )
 def test_mistakes_are_told(tmp_path: Path, asked: str, why: str) -> None:
@@ -139,12 +145,21 @@ def test_a_share_is_read_however_it_is_written(tmp_path: Path, written: str) -> 
     assert (
         given.stdout
         == done(
-            "plan", "width", tmp_path / "w.json", "--share", "10%", "-n", 500, "--json"
+            "plan",
+            "width",
+            tmp_path / "w.json",
+            "--share",
+            "10%",
+            "-n",
+            500,
+            "--json",
         ).stdout
     )
 
 
-def test_a_percentage_without_its_sign_is_told_how_to_write_it(tmp_path: Path) -> None:
+def test_a_percentage_without_its_sign_is_told_how_to_write_it(
+    tmp_path: Path,
+) -> None:
     design = tmp_path / "w.json"
     done("design", "warner", "--epsilon", 1, "--out", design)
     for words in (

@@ -58,7 +58,10 @@ def test_from_the_answer_to_the_last_stage(ledger: str) -> None:
     ) == (True, "0.5", "2.0")
     shown = json.loads(done("release", "show", ledger, "--json").stdout)
     assert (shown["spent"], shown["budget"]) == (2.0, 2.5)
-    assert [each["epsilon"] for each in shown["questions"][0]["stages"]] == [0.5, 2.0]
+    assert [each["epsilon"] for each in shown["questions"][0]["stages"]] == [
+        0.5,
+        2.0,
+    ]
     table = done("release", "show", ledger).stdout
     assert "all together" in table
     assert "Anna" in table
@@ -73,7 +76,9 @@ def test_a_planned_question_releases_its_stages_one_by_one(
         in done("release", "answer", ledger, "smokes", *about, stdin="no\n").stderr
     )
     designs = [
-        json.loads(done("release", "stage", ledger, "smokes", *words).stdout)["design"]
+        json.loads(done("release", "stage", ledger, "smokes", *words).stdout)[
+            "design"
+        ]
         for words in ([], ["--number", "3"], [])
     ]
     assert designs == [dn.warner(epsilon).hash for epsilon in (0.5, 2, 1)]
@@ -84,7 +89,14 @@ def test_a_planned_question_releases_its_stages_one_by_one(
 def test_a_budget_is_kept_and_the_excess_is_told(ledger: str) -> None:
     done("release", "answer", ledger, "smokes", "1.json", stdin="yes\n")
     done(
-        "release", "answer", ledger, "drinks", "1.json", "--budget", "0.7", stdin="no\n"
+        "release",
+        "answer",
+        ledger,
+        "drinks",
+        "1.json",
+        "--budget",
+        "0.7",
+        stdin="no\n",
     )
     done("release", "stage", ledger, "smokes", "3.json")
     over = run("release", "stage", ledger, "drinks", "2.json")
@@ -95,9 +107,8 @@ def test_a_budget_is_kept_and_the_excess_is_told(ledger: str) -> None:
     assert json.loads(done("release", "show", ledger, "--json").stdout)[
         "left"
     ] == pytest.approx(0, abs=1e-9)
-    assert (
-        "e-" not in done("release", "show", ledger).stdout
-    )  # nothing is left, and not a very little
+    # nothing is left, and not a very little
+    assert "e-" not in done("release", "show", ledger).stdout
 
 
 def test_the_answer_is_nowhere_in_what_is_printed(ledger: str, folder: Path) -> None:
@@ -107,7 +118,13 @@ def test_the_answer_is_nowhere_in_what_is_printed(ledger: str, folder: Path) -> 
     assert wrong.exit_code == 2
     assert "unicorn" not in wrong.output
     right = done(
-        "release", "answer", ledger, "animal", "k.json", "--json", stdin="zebrafish\n"
+        "release",
+        "answer",
+        ledger,
+        "animal",
+        "k.json",
+        "--json",
+        stdin="zebrafish\n",
     )
     shown = (
         done("release", "show", ledger, "--json").output
@@ -126,9 +143,8 @@ def test_the_answer_is_asked_for_without_an_echo(ledger: str, folder: Path) -> N
     os.close(theirs)
     seen = _read_until(ours, b"Your answer")
     deadline = time.monotonic() + 120
-    while (
-        termios.tcgetattr(ours)[3] & termios.ECHO
-    ):  # what is typed before echoing goes off is thrown away
+    # what is typed before echoing goes off is thrown away
+    while termios.tcgetattr(ours)[3] & termios.ECHO:
         assert time.monotonic() < deadline, seen
         time.sleep(0.01)
     os.write(ours, b"yes\n")
@@ -154,9 +170,10 @@ def test_histories_are_written_and_verified(ledger: str, folder: Path) -> None:
     (folder / "kept.json").write_text(json.dumps(kept))
     done("release", "stage", ledger, "smokes", "2.json")
     done("release", "receipts", ledger, "--out", "history.ndjson")
+    # it is there already
     assert (
         run("release", "receipts", ledger, "--out", "history.ndjson").exit_code == 2
-    )  # it is there already
+    )
     told = done(
         "release",
         "verify",
@@ -178,9 +195,10 @@ def test_histories_are_written_and_verified(ledger: str, folder: Path) -> None:
         (folder / "wrong.ndjson").write_text("\n".join(wrong))
         assert run("release", "verify", "wrong.ndjson").exit_code == 4
     done("release", "stage", ledger, "smokes", "3.json")
+    # one receipt behind
     assert (
         run("release", "verify", "history.ndjson", "--ledger", ledger).exit_code == 3
-    )  # one receipt behind
+    )
 
 
 def test_withdrawal_tells_what_cannot_be_undone(ledger: str) -> None:
@@ -202,7 +220,14 @@ def test_stages_are_sold(ledger: str) -> None:
     done("release", "answer", ledger, "smokes", "1.json", stdin="yes\n")
     assert (
         run(
-            "release", "offer", ledger, "smokes", "1.json", "2.json", "--prices", "5,3"
+            "release",
+            "offer",
+            ledger,
+            "smokes",
+            "1.json",
+            "2.json",
+            "--prices",
+            "5,3",
         ).exit_code
         == 2
     )
@@ -219,9 +244,8 @@ def test_stages_are_sold(ledger: str) -> None:
         "--currency",
         "EUR",
     )
-    assert (
-        run("release", "sell", ledger, "smokes", "Anna", "-n", "1").exit_code == 2
-    )  # no consent
+    # no consent
+    assert run("release", "sell", ledger, "smokes", "Anna", "-n", "1").exit_code == 2
     done(
         "release",
         "consent",
@@ -240,13 +264,18 @@ def test_stages_are_sold(ledger: str) -> None:
     third = json.loads(
         done("release", "sell", ledger, "smokes", "Anna", "-n", "3", "--json").stdout
     )
-    assert (third["price"], third["receipt"]["details"]["purpose"]) == ("3", "a study")
+    assert (third["price"], third["receipt"]["details"]["purpose"]) == (
+        "3",
+        "a study",
+    )
     done("release", "revoke", ledger, "smokes", "Bert")
     assert run("release", "sell", ledger, "smokes", "Bert", "-n", "3").exit_code == 2
 
 
 def test_strings_are_released_too(ledger: str, folder: Path) -> None:
-    stages = [CohortDesign(string_design(Bloom(64), epsilon), 3) for epsilon in (1, 2)]
+    stages = [
+        CohortDesign(string_design(Bloom(64), epsilon), 3) for epsilon in (1, 2)
+    ]
     for number, each in enumerate(stages, start=1):
         (folder / f"s{number}.json").write_text(each.to_json())
     done("release", "answer", ledger, "surname", "s1.json", stdin="Smith\n")
@@ -266,7 +295,9 @@ def test_mistakes_have_their_exit_codes(ledger: str) -> None:
     )
     done("release", "answer", ledger, "smokes", "1.json", stdin="yes\n")
     assert (
-        run("release", "stage", ledger, "smokes", "1.json", "--number", "1").exit_code
+        run(
+            "release", "stage", ledger, "smokes", "1.json", "--number", "1"
+        ).exit_code
         == 2
     )
     assert run("release", "stage", ledger, "drinks", "1.json").exit_code == 2
@@ -290,7 +321,12 @@ def test_a_history_that_is_no_text_is_refused(folder: Path) -> None:
 
 @pytest.mark.parametrize(
     "words",
-    [["forget"], ["withdraw"], ["revoke", "Anna"], ["consent", "Anna", "--up-to", "1"]],
+    [
+        ["forget"],
+        ["withdraw"],
+        ["revoke", "Anna"],
+        ["consent", "Anna", "--up-to", "1"],
+    ],
 )
 def test_a_name_that_cannot_be_written_is_refused(
     ledger: str, words: list[str]
@@ -313,7 +349,9 @@ def test_an_answer_that_is_given_away_is_told_in_plain_json(folder: Path) -> Non
     done("release", "stage", "open.ledger", "smokes", "direct.json")
     done("release", "receipts", "open.ledger", "-o", "history.jsonl")
     told = [
-        json.loads(done("release", *words, "--json").stdout, parse_constant=pytest.fail)
+        json.loads(
+            done("release", *words, "--json").stdout, parse_constant=pytest.fail
+        )
         for words in (
             ["show", "open.ledger"],
             ["verify", "history.jsonl"],

@@ -108,7 +108,9 @@ def test_what_is_above_the_limits_is_refused(
 
 @pytest.mark.parametrize("command", ["check", "create"])
 def test_what_is_acknowledged_is_warned_of(tmp_path: Path, command: str) -> None:
-    ended, said = _baited(tmp_path, command, "acknowledge = inf", "acknowledge = 10.1")
+    ended, said = _baited(
+        tmp_path, command, "acknowledge = inf", "acknowledge = 10.1"
+    )
     assert ended == 0
     assert "Warning: “drugs” has ε = 10. More than 3" in said
     assert "Warning: all questions together have ε = 10.1. More than 6" in said
@@ -126,7 +128,9 @@ def test_a_survey_is_created_opened_and_closed(tmp_path: Path) -> None:
     )
     (found,) = json.loads(done("survey", "list", *where, "--json").stdout)["surveys"]
     assert (found["name"], found["state"]) == ("working-life", "closed")
-    assert f"/s/working-life#definition={found['hash'].removeprefix('sha256:')}" in said
+    assert (
+        f"/s/working-life#definition={found['hash'].removeprefix('sha256:')}" in said
+    )
     assert "working-life  closed" in done("survey", "list", *where).stdout
 
 
@@ -163,11 +167,15 @@ def test_a_survey_that_was_closed_is_not_opened_by_creating_it_again(
     again = done("survey", "create", EXAMPLE, "--open", *where)
     assert "working-life is closed" in again.stderr
     assert "deniable survey open working-life" in again.stderr
-    (survey,) = json.loads(done("survey", "list", *where, "--json").stdout)["surveys"]
+    (survey,) = json.loads(done("survey", "list", *where, "--json").stdout)[
+        "surveys"
+    ]
     assert survey["state"] == "closed"
 
 
-def test_an_unchanged_draft_keeps_its_keys_until_it_is_opened(tmp_path: Path) -> None:
+def test_an_unchanged_draft_keeps_its_keys_until_it_is_opened(
+    tmp_path: Path,
+) -> None:
     where = ("--database", tmp_path / "deniable.db")
     first = json.loads(done("survey", "create", EXAMPLE, *where, "--json").stdout)
     opened = json.loads(
@@ -215,10 +223,19 @@ def test_an_export_is_counted_by_the_tally_command(
     design, out = tmp_path / "design.json", tmp_path / "smokes.csv"
     design.write_text(small().questions[0].design.to_json())
     done("survey", "export", "small", "smokes", "--out", out, "--database", database)
-    assert json.loads(done("tally", design, out, "--json").stdout)["respondents"] == 40
+    assert (
+        json.loads(done("tally", design, out, "--json").stdout)["respondents"] == 40
+    )
     assert (
         run(
-            "survey", "export", "small", "smokes", "--out", out, "--database", database
+            "survey",
+            "export",
+            "small",
+            "smokes",
+            "--out",
+            out,
+            "--database",
+            database,
         ).exit_code
         == 2
     )
@@ -238,7 +255,10 @@ def test_an_export_is_counted_by_the_tally_command(
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (("export", "small", "smokes", "--out", "x.xls"), "ends in .parquet or .csv"),
+        (
+            ("export", "small", "smokes", "--out", "x.xls"),
+            "ends in .parquet or .csv",
+        ),
         (("export", "small", "nothing", "--out", "x.csv"), "no question"),
         (("export", "nothing", "smokes", "--out", "x.csv"), "no survey"),
         (("open", "nothing"), "no survey"),
@@ -341,7 +361,8 @@ def test_invitations_are_links_with_the_code_behind_the_hash(
     }
     store.shut()
     assert all(
-        each.startswith("https://survey.example/s/circle#definition=") for each in links
+        each.startswith("https://survey.example/s/circle#definition=")
+        for each in links
     )
     assert all(each.invitation.startswith("in_") for each in read)
     raw = database.read_bytes()
@@ -435,7 +456,9 @@ def test_an_author_signs_offline_and_receipts_are_verified(
     assert "PRIVATE" not in made.stdout + made.stderr
     assert key.stat().st_mode & 0o777 == 0o600
     done("survey", "definition", "small", "--out", definition, *where)
-    said = done("survey", "sign", definition, "--key", key, "--out", signature).stderr
+    said = done(
+        "survey", "sign", definition, "--key", key, "--out", signature
+    ).stderr
     assert public in said
     done("survey", "signature", "small", signature, *where)
     opened_again = done("survey", "open", "small", *where).stderr
@@ -451,7 +474,10 @@ def test_an_author_signs_offline_and_receipts_are_verified(
         done("survey", "verify", receipt, "--definition", definition).stdout.strip()
         == "smokes: yes"
     )
-    saved = {"withdrawal_code": mine.hex(), "receipt": json.loads(receipt.read_text())}
+    saved = {
+        "withdrawal_code": mine.hex(),
+        "receipt": json.loads(receipt.read_text()),
+    }
     receipt.write_text(json.dumps(saved))
     assert (
         "1 responses"
@@ -463,10 +489,18 @@ def test_an_author_signs_offline_and_receipts_are_verified(
         in run("survey", "verify", receipt, "--definition", definition).stderr
     )
     receipt.write_text(json.dumps(saved).replace('"yes"', '"no"'))
-    assert run("survey", "verify", receipt, "--definition", definition).exit_code != 0
+    assert (
+        run("survey", "verify", receipt, "--definition", definition).exit_code != 0
+    )
     assert (
         run(
-            "survey", "sign", definition, "--key", definition, "--out", tmp_path / "x"
+            "survey",
+            "sign",
+            definition,
+            "--key",
+            definition,
+            "--out",
+            tmp_path / "x",
         ).exit_code
         != 0
     )

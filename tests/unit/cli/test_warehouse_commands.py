@@ -104,7 +104,8 @@ def test_groups_labels_and_a_schema(
     assert (found.by, set(found)) == (("g",), {"x", None})
     assert found.overall == dn.tally(SENT)
     assert (
-        dn.GroupedTally.from_json((tmp_path / "t.json").read_bytes(), DESIGN) == found
+        dn.GroupedTally.from_json((tmp_path / "t.json").read_bytes(), DESIGN)
+        == found
     )
     assert "g = x" in done("tally-result", design, path, "--by", "g").stdout
     assert "\nx\n" in "\n" + done("tally-result", design, path).stdout

@@ -14,9 +14,7 @@ from deniable.survey import Keys, Link
 from tests.support.surveys import small
 from tests.unit.client.test_connection import answering
 
-LINK = (
-    f"http://127.0.0.1:1/s/small?group=north#definition={'0' * 64}&invitation=in_secret"
-)
+LINK = f"http://127.0.0.1:1/s/small?group=north#definition={'0' * 64}&invitation=in_secret"
 
 
 FIELDED = small(keys=Keys("0" * 64))

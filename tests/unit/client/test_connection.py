@@ -63,7 +63,9 @@ def test_it_asks_again(first: Answer | None) -> None:
     slept: list[float] = []
     with answering(first, first, WELL) as (base, asked):
         assert (
-            Connection(base, patience=60, sleep=slept.append).ask("POST", "/x", b"{}")
+            Connection(base, patience=60, sleep=slept.append).ask(
+                "POST", "/x", b"{}"
+            )
             == b"well"
         )
     assert asked == ["POST /x"] * 3
@@ -99,7 +101,10 @@ def test_it_gives_up_when_its_patience_ends() -> None:
 
 def test_a_refusal_is_told_in_the_collectors_words() -> None:
     body = b'{"error": {"what": "This is closed.", "expected": "an open survey.", "next": "Come back in May."}}'
-    with answering((409, {}, body)) as (base, asked), pytest.raises(NotTaken) as caught:
+    with (
+        answering((409, {}, body)) as (base, asked),
+        pytest.raises(NotTaken) as caught,
+    ):
         Connection(base, patience=60).ask("POST", "/x", b"{}")
     assert len(asked) == 1, "asking again would not help"
     assert (
@@ -109,7 +114,9 @@ def test_a_refusal_is_told_in_the_collectors_words() -> None:
     assert caught.value.status == 409
 
 
-@pytest.mark.parametrize("body", [b"", b"<html>", b"[]", b'{"error": 3}', b"[" * 5000])
+@pytest.mark.parametrize(
+    "body", [b"", b"<html>", b"[]", b'{"error": 3}', b"[" * 5000]
+)
 def test_a_refusal_without_words_is_told_by_its_status(body: bytes) -> None:
     with (
         answering((404, {}, body)) as (base, _),

@@ -106,7 +106,8 @@ def test_one_question_is_below_the_ceiling_and_all_together_below_the_budget(
     make: Device, tmp_path: Path
 ) -> None:
     asked = [
-        question(f"q{number}", warner(epsilon=3), acknowledge=3) for number in range(3)
+        question(f"q{number}", warner(epsilon=3), acknowledge=3)
+        for number in range(3)
     ]
     survey = rogue(
         *asked, question("much", k_ary(COLOURS, epsilon="3.0001"), acknowledge=4)
@@ -180,14 +181,11 @@ def test_a_definition_that_is_swapped_is_not_obeyed(
         ):
             with pytest.raises(Incompatible, match="the link names"):
                 answer(device, smokes="yes")
-            answer(
-                device, smokes="yes"
-            )  # now it serves what the link names, and that is kept …
+            # now it serves what the link names, and that is kept …
+            answer(device, smokes="yes")
             assert device.survey == honest
-        with serving(other) as (
-            base,
-            asked,
-        ):  # … so that a later swap finds nobody who asks
+        # … so that a later swap finds nobody who asks
+        with serving(other) as (base, asked):
             link = replace(Link.to(honest, base), base=device._state.link.base)
             with make(link.text, tmp_path / f"file {number}") as again:
                 assert again.survey == honest
@@ -204,7 +202,9 @@ def test_a_definition_without_keys_is_not_obeyed(tmp_path: Path) -> None:
         client.answer("smokes", "yes")
 
 
-def test_what_was_answered_before_a_limit_fell_does_not_leave(tmp_path: Path) -> None:
+def test_what_was_answered_before_a_limit_fell_does_not_leave(
+    tmp_path: Path,
+) -> None:
     """A device is switched off between an answer and its release, and comes back with less patience."""
     survey = rogue(question("smokes", warner(epsilon=3), acknowledge=3))
     with serving(survey) as (base, _):

@@ -104,7 +104,8 @@ def test_a_session_opens_pages_and_downloads_but_changes_nothing(
     assert admin.removeprefix("Bearer ") not in cookie
     assert collector.ask("GET", "/api/surveys", cookie=session).status == 200
     assert (
-        collector.ask("POST", "/api/surveys/small/close", cookie=session).status == 401
+        collector.ask("POST", "/api/surveys/small/close", cookie=session).status
+        == 401
     )
     assert "ada" in collector.ask("GET", "/a/login", cookie=session).body.decode()
 
@@ -198,7 +199,9 @@ def test_forms_that_cannot_be_read(collector: Inside, body: bytes) -> None:
 def test_forms_that_are_too_long_or_none(collector: Inside) -> None:
     assert collector.ask("POST", "/a/login", b"a" * 70_000, **FORM).status == 413
     assert (
-        collector.ask("POST", "/a/login", b"{}", content_type="application/json").status
+        collector.ask(
+            "POST", "/a/login", b"{}", content_type="application/json"
+        ).status
         == 415
     )
 

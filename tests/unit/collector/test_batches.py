@@ -75,7 +75,9 @@ def test_lines_are_stored_and_repeated_ones_count_once(
     ]
     answered = collector.ask("POST", BATCHES, lines(*bodies), **LINES)
     assert (answered.status, answered.json) == (200, {"stored": 3, "repeated": 0})
-    assert collector.ask("POST", BATCHES, lines(*bodies) + b"\n\n", **LINES).json == {
+    assert collector.ask(
+        "POST", BATCHES, lines(*bodies) + b"\n\n", **LINES
+    ).json == {
         "stored": 0,
         "repeated": 3,
     }
@@ -191,7 +193,9 @@ def test_codes_and_packed_rows(
     del sets["symbol"]
     rows = pa.array(packed, pa.binary(channel.coding.width))  # type: ignore[arg-type]
     assert (
-        collector.ask("POST", BATCHES, stream({**sets, "code": rows}), **ARROW).status
+        collector.ask(
+            "POST", BATCHES, stream({**sets, "code": rows}), **ARROW
+        ).status
         == 200
     )
     assert counts(database, 2) == tally(counts(database, 2).design, bits)
@@ -242,7 +246,10 @@ def test_columns_that_do_not_fit_refuse_all(
     status: int,
 ) -> None:
     refused = collector.ask(
-        "POST", BATCHES, stream({**columns(survey, ["yes", "no"]), **change}), **ARROW
+        "POST",
+        BATCHES,
+        stream({**columns(survey, ["yes", "no"]), **change}),
+        **ARROW,
     )
     assert refused.status == status
     assert refused.json["error"]["what"]
@@ -346,7 +353,10 @@ def test_a_column_that_nobody_asks_for_is_refused(
 ) -> None:
     for more in ({"answer": ["yes", "no"]}, {"code": [0, 1]}):
         refused = collector.ask(
-            "POST", BATCHES, stream({**columns(survey, ["yes", "no"]), **more}), **ARROW
+            "POST",
+            BATCHES,
+            stream({**columns(survey, ["yes", "no"]), **more}),
+            **ARROW,
         )
         assert refused.status == 422
         assert refused.json["error"]["what"].startswith(
@@ -435,7 +445,9 @@ def test_responses_that_take_more_room_than_a_batch_are_refused(
         }
 
 
-def test_a_value_that_is_too_long_is_refused(collector: Inside, survey: Survey) -> None:
+def test_a_value_that_is_too_long_is_refused(
+    collector: Inside, survey: Survey
+) -> None:
     refused = collector.ask(
         "POST",
         BATCHES,
@@ -446,7 +458,10 @@ def test_a_value_that_is_too_long_is_refused(collector: Inside, survey: Survey) 
 
 
 def test_pieces_come_together(
-    collector: Inside, survey: Survey, database: Store, monkeypatch: pytest.MonkeyPatch
+    collector: Inside,
+    survey: Survey,
+    database: Store,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("deniable.collector.batches._PIECE_ROWS", 3)
     monkeypatch.setattr("deniable.collector.batches._PIECE_LINES", 2)
@@ -506,7 +521,8 @@ def test_batches_need_the_token_of_a_device(
         == 200
     )
     assert (
-        collector.ask("POST", BATCHES, lines(submission(survey)), **LINES).status == 200
+        collector.ask("POST", BATCHES, lines(submission(survey)), **LINES).status
+        == 200
     )
 
 
@@ -573,17 +589,23 @@ def test_a_batch_of_a_million_fakes_is_refused(
             )
     raw = stream(body)
     assert len(raw) < 64 << 20
-    assert collector.ask("POST", BATCHES, raw, **ARROW, authorization="").status == 401
+    assert (
+        collector.ask("POST", BATCHES, raw, **ARROW, authorization="").status == 401
+    )
     refused = collector.ask("POST", BATCHES, raw, **ARROW)
     assert refused.status == 413
     assert (
-        refused.json["error"]["what"] == "there are 1,500,000 responses in one request."
+        refused.json["error"]["what"]
+        == "there are 1,500,000 responses in one request."
     )
     assert counts(database).respondents == 0
 
 
 def test_a_batch_that_is_being_read_keeps_nobody_waiting(
-    collector: Inside, survey: Survey, database: Store, monkeypatch: pytest.MonkeyPatch
+    collector: Inside,
+    survey: Survey,
+    database: Store,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     begun, go_on = threading.Event(), threading.Event()
     read = batches.read_lines
@@ -610,9 +632,8 @@ def test_a_batch_that_is_being_read_keeps_nobody_waiting(
                 "192.0.2.2",
             )
             page = await collector._one("GET", "/s/small", b"", {}, "192.0.2.2")
-            nothing = {
-                "key": "00" * 16
-            }  # what asks the database needs a thread, and batches must not hold them all
+            # what asks the database needs a thread, and batches must not hold them all
+            nothing = {"key": "00" * 16}
             asking = collector._one(
                 "POST", "/api/surveys/small/withdrawals", nothing, {}, "192.0.2.2"
             )

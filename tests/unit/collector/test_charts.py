@@ -101,7 +101,12 @@ def test_a_curve_runs_from_end_to_end_and_goes_down_where_values_fall() -> None:
     assert [x for x, _ in points] == [0, 50, 100]
     assert [x for x, _ in others] == [0, 100]
     assert (
-        points[0][1] < points[1][1] < points[2][1] < others[0][1] == others[1][1] <= 100
+        points[0][1]
+        < points[1][1]
+        < points[2][1]
+        < others[0][1]
+        == others[1][1]
+        <= 100
     )
     assert (made.x, made.y) == (50, pytest.approx(points[1][1], abs=0.1))
     assert [tick.at for tick in made.across] == [0, 50, 100]

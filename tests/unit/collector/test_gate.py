@@ -52,7 +52,15 @@ def test_a_mistake_of_ours_is_told_without_its_words(
         "RuntimeError",
         "/broken/{word}",
     )
-    assert set(request) == {"at", "level", "event", "method", "route", "status", "ms"}
+    assert set(request) == {
+        "at",
+        "level",
+        "event",
+        "method",
+        "route",
+        "status",
+        "ms",
+    }
 
 
 def test_a_database_that_fails_is_told_as_such(
@@ -69,7 +77,9 @@ def test_a_database_that_fails_is_told_as_such(
         )
 
     monkeypatch.setattr(database, "add", fail)
-    refused = collector.ask("POST", "/api/surveys/small/responses", submission(survey))
+    refused = collector.ask(
+        "POST", "/api/surveys/small/responses", submission(survey)
+    )
     assert refused.status == 503
     assert refused.json["error"] == {
         "what": "the collector cannot read or store anything now; nothing was changed.",
@@ -113,7 +123,9 @@ def test_the_command_of_the_sign_in_page_works(
     page = collector.ask("GET", "/a/login", accept="text/html").body.decode()
     (command,) = re.findall("<code>deniable (survey token NAME)</code>", page)
     told = done(
-        *command.replace("NAME", "ann").split(), "--database", tmp_path / "deniable.db"
+        *command.replace("NAME", "ann").split(),
+        "--database",
+        tmp_path / "deniable.db",
     ).stdout
     assert len(told.strip()) > 20
 
@@ -134,7 +146,9 @@ def test_a_method_that_does_not_exist_is_told_which_do(
     assert refused.json["error"]["what"]
 
 
-def test_no_survey_can_stand_where_a_page_of_the_collector_is(database: Store) -> None:
+def test_no_survey_can_stand_where_a_page_of_the_collector_is(
+    database: Store,
+) -> None:
     paths = [
         each.path.split("/")
         for each in make_app(Settings(), database).routes
@@ -237,10 +251,14 @@ def test_a_proxy_that_nobody_has_named_leaves_one_line(
     for asked, lines in ((believed, 0), (unknown, 1), (unknown, 1)):
         assert collector.ask("GET", "/health", **asked).status == 200
         said = [
-            each for each in caplog.records if "proxy is not named" in each.getMessage()
+            each
+            for each in caplog.records
+            if "proxy is not named" in each.getMessage()
         ]
         assert len(said) == lines
-        assert not any("198.51" in monitoring.JsonLines().format(each) for each in said)
+        assert not any(
+            "198.51" in monitoring.JsonLines().format(each) for each in said
+        )
 
 
 def test_counts_for_prometheus_name_routes_and_surveys_only(

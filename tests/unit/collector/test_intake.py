@@ -58,7 +58,8 @@ def test_what_arrives_while_the_disk_is_busy_is_stored_together() -> None:
             while not store.sizes:
                 await asyncio.sleep(0.001)
             others = [
-                asyncio.create_task(writer.add(one(number))) for number in range(1, 121)
+                asyncio.create_task(writer.add(one(number)))
+                for number in range(1, 121)
             ]
             await asyncio.sleep(0)
             store.go.set()
@@ -130,7 +131,9 @@ def test_what_waits_at_the_end_is_stored_and_nothing_is_taken_after_it() -> None
 
     async def run() -> None:
         writer = SubmissionWriter(cast(Store, store), hold=0)
-        waiting = [asyncio.create_task(writer.add(one(number))) for number in range(3)]
+        waiting = [
+            asyncio.create_task(writer.add(one(number))) for number in range(3)
+        ]
         await asyncio.sleep(0)
         store.go.set()
         await asyncio.to_thread(writer.close)

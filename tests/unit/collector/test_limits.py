@@ -125,10 +125,12 @@ def test_bodies_under_way_share_a_budget_and_give_it_back() -> None:
             with pytest.raises(Refused, match="busy") as caught:
                 bodies.take(other, 1, large=True)
             assert caught.value.status == 503
-            assert caught.value.headers == {"Retry-After": "1", "Connection": "close"}
-            bodies.take(
-                other, 10, large=False
-            )  # batches never keep a single submission out
+            assert caught.value.headers == {
+                "Retry-After": "1",
+                "Connection": "close",
+            }
+            # batches never keep a single submission out
+            bodies.take(other, 10, large=False)
             with pytest.raises(Refused, match="busy"):
                 bodies.take(one, 1, large=False)
         bodies.take(one, 10, large=False)
@@ -165,7 +167,9 @@ def request(*parts: bytes, length: str | None = None, ends: bool = True) -> Requ
     waiting = iter(messages)
 
     async def receive() -> Any:
-        return next(waiting, None) or await asyncio.get_running_loop().create_future()
+        return (
+            next(waiting, None) or await asyncio.get_running_loop().create_future()
+        )
 
     headers = [] if length is None else [(b"content-length", length.encode())]
     return Request(
@@ -194,7 +198,10 @@ def test_a_body_that_is_too_long_is_not_read_to_its_end(
 ) -> None:
     with pytest.raises(Refused, match="too long") as caught:
         asyncio.run(read_body(request(*parts, length=length, ends=False), 3, 60))
-    assert (caught.value.status, caught.value.headers) == (413, {"Connection": "close"})
+    assert (caught.value.status, caught.value.headers) == (
+        413,
+        {"Connection": "close"},
+    )
 
 
 def test_a_body_that_never_comes_is_given_up() -> None:
@@ -207,6 +214,8 @@ def test_a_body_that_breaks_off_is_refused() -> None:
     async def gone() -> Any:
         return {"type": "http.disconnect"}
 
-    cut = Request({"type": "http", "method": "POST", "path": "/", "headers": []}, gone)
+    cut = Request(
+        {"type": "http", "method": "POST", "path": "/", "headers": []}, gone
+    )
     with pytest.raises(Refused, match="breaks off"):
         asyncio.run(read_body(cut, 3, 1))

@@ -47,7 +47,11 @@ def test_the_point_of_the_plan_lies_on_the_curve(size: int) -> None:
 
 @pytest.mark.parametrize(
     "wish",
-    [Wish("1", 1000, 2), Wish("0.1", 5, 40, share=0.1), Wish("8", 10**9, 3, lying=0.0)],
+    [
+        Wish("1", 1000, 2),
+        Wish("0.1", 5, 40, share=0.1),
+        Wish("8", 10**9, 3, lying=0.0),
+    ],
 )
 def test_a_plan_tells_how_many_people_an_expected_share_takes(wish: Wish) -> None:
     made, design = planner.plan(wish), optimal(wish.categories, wish.epsilon).design
@@ -60,7 +64,8 @@ def test_a_plan_tells_how_many_people_an_expected_share_takes(wish: Wish) -> Non
     )
     assert made.people[1].startswith(f"{by_power:,} respondents")
     assert (
-        made.crossing == crossover(design, share=share, lying=wish.lying / 100).sentence
+        made.crossing
+        == crossover(design, share=share, lying=wish.lying / 100).sentence
     )
     assert len(made.errors.points.split()) == len(made.errors.compared.split())
     assert 0 <= made.errors.x <= 100
@@ -106,7 +111,9 @@ def test_a_wish_is_read_from_a_form() -> None:
     assert planner.read_wish(given) == Wish("0.5", 12_000, 3, 10.0)
     assert planner.read_wish({"questions": "7"}) == Wish(questions=7)
     hoped = {"share": "2.5", "width": "4", "power": "90", "lying": "0"}
-    assert planner.read_wish(hoped) == Wish(share=2.5, width=4.0, power=90.0, lying=0.0)
+    assert planner.read_wish(hoped) == Wish(
+        share=2.5, width=4.0, power=90.0, lying=0.0
+    )
 
 
 def test_a_plan_tells_what_respondents_are_told() -> None:
@@ -182,6 +189,8 @@ def test_several_questions_are_compared_with_one_drawn_of_them(
     assert f"with ε = {used:g} (each = 1" in told
     assert f"± {other:.2g} percentage points" in told
     assert (
-        ("no better" not in told) == better == (other < 100 * planner.plan(wish).margin)
+        ("no better" not in told)
+        == better
+        == (other < 100 * planner.plan(wish).margin)
     )
     assert "drawn" not in " ".join(planner.plan(Wish(epsilon, 3000, 2)).reasons)

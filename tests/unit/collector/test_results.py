@@ -97,13 +97,16 @@ def test_groups_are_told_only_where_they_may_be(store: Store) -> None:
         ("field", 600),
     ]
     assert [
-        each.name for each in results.groups(store.shown(store.survey("small").id, 0))
+        each.name
+        for each in results.groups(store.shown(store.survey("small").id, 0))
     ] == ["north"]
 
 
 def test_groups_that_are_shown_are_compared_and_no_others(tmp_path: Path) -> None:
     store = open_store(tmp_path / "c.db")
-    entry = filled.opened(store, small(minimum=20, groups=("north", "south", "west")))
+    entry = filled.opened(
+        store, small(minimum=20, groups=("north", "south", "west"))
+    )
     filled.ask(store, entry, 0, [1] * 400, group=0)
     filled.ask(store, entry, 0, [0] * 400, group=1)
     filled.ask(store, entry, 0, [1] * 5, group=2)  # too few to be shown
@@ -145,7 +148,9 @@ def test_results_travel_as_json(store: Store) -> None:
     assert told["shares"][0]["fakes"][0] == list(found.shares[0].fakes[0])
 
 
-def test_fabricated_sets_and_shares_below_nobody_are_signalled(tmp_path: Path) -> None:
+def test_fabricated_sets_and_shares_below_nobody_are_signalled(
+    tmp_path: Path,
+) -> None:
     store = open_store(tmp_path / "c.db")
     entry = filled.opened(store, small(groups=()))
     generator = np.random.default_rng(5)
@@ -182,12 +187,13 @@ def test_a_design_without_a_known_bound_has_results_all_the_same(
     from deniable.designs import rappor
     from deniable.order.relaxation import ladder
 
-    labels = [
-        f"item {number}" for number in range(30)
-    ]  # too many for the sets to be counted apart
+    # too many for the sets to be counted apart
+    labels = [f"item {number}" for number in range(30)]
     stages = ladder([rappor(labels, 1), rappor(labels, 2)])
     store = open_store(tmp_path / "c.db")
-    entry = filled.opened(store, small(groups=(), questions=(question("odd", stages),)))
+    entry = filled.opened(
+        store, small(groups=(), questions=(question("odd", stages),))
+    )
     filled.ask(store, entry, 0, [0, 0, 1] * 100)
     store.close("small")
     found = results.read(store.shown(entry.id, 0))
@@ -196,7 +202,9 @@ def test_a_design_without_a_known_bound_has_results_all_the_same(
     store.shut()
 
 
-def compared(store: Store, entry: Entry, number: int) -> tuple[results.ArmResult, ...]:
+def compared(
+    store: Store, entry: Entry, number: int
+) -> tuple[results.ArmResult, ...]:
     """Compare a question with those that ask the same."""
     shown = store.shown(entry.id, number)
     return tuple(
@@ -226,7 +234,9 @@ def test_arms_are_compared_by_what_is_shown_of_each(tmp_path: Path) -> None:
     for row, mirrored, category in zip(
         found.differences, back.differences, own.design.categories, strict=True
     ):
-        assert row.value == pytest.approx(own.params[category] - other.params[category])
+        assert row.value == pytest.approx(
+            own.params[category] - other.params[category]
+        )
         assert row.error == pytest.approx(
             math.hypot(own.bse[category], other.bse[category])
         )

@@ -60,7 +60,9 @@ def test_a_file_that_is_not_toml_is_refused(tmp_path: Path) -> None:
 def test_where_the_pages_are() -> None:
     assert Settings(port=81).base == "http://127.0.0.1:81"
     assert Settings(host="::1", port=81).base == "http://[::1]:81"
-    assert Settings(address="https://survey.example/").base == "https://survey.example"
+    assert (
+        Settings(address="https://survey.example/").base == "https://survey.example"
+    )
     assert Settings(address="https://survey.example").encrypted
     assert not Settings().encrypted
 

@@ -83,7 +83,8 @@ def test_keys_are_kept_and_read_again() -> None:
 def test_a_key_does_not_show_itself() -> None:
     shown = f"{KEY!r} {KEY}"
     assert not any(
-        str(number) in shown for number in (KEY.numbers.p, KEY.numbers.q, KEY.numbers.d)
+        str(number) in shown
+        for number in (KEY.numbers.p, KEY.numbers.q, KEY.numbers.d)
     )
 
 

@@ -18,7 +18,9 @@ from tests.support import filled
 from tests.support.surveys import small
 
 
-@given(st.lists(st.integers(0, 60), max_size=8), st.integers(0, 60), st.integers(1, 30))
+@given(
+    st.lists(st.integers(0, 60), max_size=8), st.integers(0, 60), st.integers(1, 30)
+)
 def test_neither_a_group_nor_what_is_left_is_ever_small(
     sizes: list[int], others: int, minimum: int
 ) -> None:
@@ -36,10 +38,8 @@ def test_where_all_groups_are_large_all_are_shown(sizes: list[int]) -> None:
 
 def test_a_single_small_group_takes_the_next_one_with_it() -> None:
     assert large_enough([100, 40, 5], 145, 20) == (0,)
-    assert large_enough([100, 40, 5], 165, 20) == (
-        0,
-        1,
-    )  # 20 people are in no group: what is left is 25
+    # 20 people are in no group: what is left is 25
+    assert large_enough([100, 40, 5], 165, 20) == (0, 1)
 
 
 def test_counts_of_few_are_refused(tmp_path: Path) -> None:
@@ -62,19 +62,25 @@ def test_counts_of_few_are_refused(tmp_path: Path) -> None:
     assert store.shown(entry.id, 0).counts(1).tally.respondents == 30
     assert store.shown(entry.id, 0).counts().tally.respondents == 60
     filled.ask(store, entry, 0, [0, 1] * 5, group=1)
-    assert [each.respondents for each in results.groups(store.shown(entry.id, 0))] == [
+    assert [
+        each.respondents for each in results.groups(store.shown(entry.id, 0))
+    ] == [
         30,
         30,
     ], "ten make no step"
     store.close("small")
-    assert [each.respondents for each in results.groups(store.shown(entry.id, 0))] == [
+    assert [
+        each.respondents for each in results.groups(store.shown(entry.id, 0))
+    ] == [
         50,
         60,
     ], "all, at the end"
     store.shut()
 
 
-def test_after_the_end_the_minimum_is_enough_and_fewer_are_not(tmp_path: Path) -> None:
+def test_after_the_end_the_minimum_is_enough_and_fewer_are_not(
+    tmp_path: Path,
+) -> None:
     store = open_store(tmp_path / "c.db")
     entry = filled.opened(store, small(minimum=20, groups=()))
     filled.ask(store, entry, 0, [0, 1] * 10)
@@ -124,9 +130,8 @@ def test_responses_of_few_are_not_handed_over_to_whoever_runs_the_collector(
 def test_exports_count_stages_from_one_as_codebooks_do(tmp_path: Path) -> None:
     store = open_store(tmp_path / "c.db")
     entry = filled.opened(store, small(minimum=20, groups=()))
-    filled.ask(
-        store, entry, 1, [0] * 180
-    )  # the second stage comes from 60 of them, the third from 20
+    # the second stage comes from 60 of them, the third from 20
+    filled.ask(store, entry, 1, [0] * 180)
     exports.write(store, entry, 1, "parquet", file := BytesIO())
     found = pq.read_table(file)
     designs = dict(

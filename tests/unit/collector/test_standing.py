@@ -60,7 +60,9 @@ def test_a_page_says_why_nothing_is_taken(fielded: Fielded, standing: str) -> No
     with Inside(make_app(Settings(), fielded(standing))) as collector:
         for language in LANGUAGES:
             page = collector.ask("GET", f"/s/later?lang={language}").body.decode()
-            others = [each[language] for name, each in SAID.items() if name != standing]
+            others = [
+                each[language] for name, each in SAID.items() if name != standing
+            ]
             assert SAID[standing][language] in page
             assert not [each for each in others if each in page]
             assert "data-step" not in page, "nothing is asked that could not be sent"
@@ -77,7 +79,10 @@ def test_a_program_is_told_why_nothing_is_taken(
             "/api/surveys/later/responses",
             submission(store.survey("later").survey),
         )
-        assert (refused.status, REFUSED[standing] in refused.json["error"]["what"]) == (
+        assert (
+            refused.status,
+            REFUSED[standing] in refused.json["error"]["what"],
+        ) == (
             409,
             True,
         )

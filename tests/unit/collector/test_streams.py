@@ -43,7 +43,9 @@ def batch(
     **more: Any,
 ) -> bytes:
     return (
-        opening(SCHEMA) + message(ROWS, rows(length, nodes, places), body, **more) + END
+        opening(SCHEMA)
+        + message(ROWS, rows(length, nodes, places), body, **more)
+        + END
     )
 
 
@@ -65,7 +67,9 @@ def test_the_old_form_of_compression_is_refused(codec: str) -> None:
         "the stream is of another version of Arrow's format; expected V5.",
     )
     words = {"ARROW:experimental_compression": codec}
-    assert refused(batch(words=words))[1].startswith("the stream has words of its own")
+    assert refused(batch(words=words))[1].startswith(
+        "the stream has words of its own"
+    )
 
 
 def test_another_version_is_refused() -> None:
@@ -209,7 +213,9 @@ def test_parts_without_number_are_refused() -> None:
         lambda _: b"\xff\xff\xff\xff\0\0\0\x7f" + bytes(100),
     ],
 )
-def test_what_is_no_whole_stream_is_refused(change: Callable[[bytes], bytes]) -> None:
+def test_what_is_no_whole_stream_is_refused(
+    change: Callable[[bytes], bytes],
+) -> None:
     assert refused(change(batch()))[0] == 400
 
 

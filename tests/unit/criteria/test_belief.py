@@ -93,16 +93,14 @@ def test_other_requests_that_do_not_fit_are_refused() -> None:
 
 def test_a_cap_for_a_known_prior_may_hold_where_the_parity_alone_would_not() -> None:
     demand = KnownPrior({"no": 0.9, "yes": 0.1}, most=0.5, about=["yes"])
-    design = binary(
-        "9/10", "17/20"
-    )  # 'no' is the tighter response: parity 8.5 for 'yes', 6 for 'no'
+    # 'no' is the tighter response: parity 8.5 for 'yes', 6 for 'no'
+    design = binary("9/10", "17/20")
     assert demand.check(design).holds
     lopsided = binary("19/20", "1/2")
     assert lopsided.parity == 10 > demand.parity == 9
     assert not demand.check(lopsided).holds
-    assert (
-        KnownPrior([0.1, 0.9], most=0.5, about=[0]).check(lopsided).holds
-    )  # 'no' never tells that much
+    # 'no' never tells that much
+    assert KnownPrior([0.1, 0.9], most=0.5, about=[0]).check(lopsided).holds
 
 
 def test_a_cap_tells_which_response_breaks_it() -> None:
@@ -113,11 +111,15 @@ def test_a_cap_tells_which_response_breaks_it() -> None:
     assert witness is not None
     assert (witness.response, witness.likely, witness.unlikely) == (0, 0, 2)
     assert (witness.prior, witness.posterior) == (F(1, 2), verdict.attained)
-    assert "Somebody who gave 'never' a probability of 0.5 gives it" in verdict.sentence
+    assert (
+        "Somebody who gave 'never' a probability of 0.5 gives it" in verdict.sentence
+    )
     event = KnownPrior([0.5, 0.3, 0.2], most=0.6, about=[1, 2]).check(THREE)
     assert "gave the event a probability of 0.5" in event.sentence
     assert (
-        KnownPrior([0.5, 0.3, 0.2], most=0.9).check(THREE).sentence.startswith("Holds")
+        KnownPrior([0.5, 0.3, 0.2], most=0.9)
+        .check(THREE)
+        .sentence.startswith("Holds")
     )
 
 

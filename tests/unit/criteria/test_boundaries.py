@@ -39,7 +39,9 @@ def test_at_a_jump_the_tighter_value_counts() -> None:
 
 
 def test_the_witness_of_a_lower_boundary_is_a_belief_that_falls() -> None:
-    verdict = Boundaries(lower=[(0, 0), ("1/2", "1/5"), (1, 1)]).check(warner(p="3/4"))
+    verdict = Boundaries(lower=[(0, 0), ("1/2", "1/5"), (1, 1)]).check(
+        warner(p="3/4")
+    )
     witness = verdict.witness
     assert witness is not None
     assert not witness.upward
@@ -72,7 +74,9 @@ def test_a_function_never_allows_more_than_it_says(
     lower = Boundaries(
         lower=lambda p: posterior_bounds(gamma, p).lower, reading=reading
     )
-    least = gamma * (F(993, 1000) if reading == "steps" else 1 - (gamma + 10) / 10**6)
+    least = gamma * (
+        F(993, 1000) if reading == "steps" else 1 - (gamma + 10) / 10**6
+    )
     assert least <= upper.parity <= gamma
     assert least <= lower.parity <= gamma
     assert upper.bounds("1/3").upper <= posterior_bounds(gamma, "1/3").upper
@@ -86,10 +90,8 @@ def test_a_function_never_allows_more_than_it_says(
         (np.sqrt, 2.0),
         (lambda p: p**0.5, 2.0),
         (lambda p: min(1, 3 * p), 3.0),
-        (
-            lambda p: min(1.0, 0.3 + p),
-            1 + (0.3 + 0.3 + 2 * 0.3) / 0.49,
-        ),  # a + b − 1 = ab = 0.3
+        # a + b − 1 = ab = 0.3
+        (lambda p: min(1.0, 0.3 + p), 1 + (0.3 + 0.3 + 2 * 0.3) / 0.49),
         (lambda p: 0.6 if p < 0.2 else 1, 6.0),
     ],
     ids=["math", "numpy", "power", "line", "touching", "step"],
@@ -140,8 +142,14 @@ def test_the_quick_look_leaves_the_infimum_in() -> None:
         ),
         ({"upper": [(0, 0), (0.5, 0.4), (1, 1)]}, "upper crosses the diagonal"),
         ({"lower": [(0, 0), (0.5, 0.6), (1, 1)]}, "lower crosses the diagonal"),
-        ({"upper": lambda p: p / 2}, "expected a probability, lower ≤ prior ≤ upper"),
-        ({"upper": lambda p: p + 1}, "expected a probability, lower ≤ prior ≤ upper"),
+        (
+            {"upper": lambda p: p / 2},
+            "expected a probability, lower ≤ prior ≤ upper",
+        ),
+        (
+            {"upper": lambda p: p + 1},
+            "expected a probability, lower ≤ prior ≤ upper",
+        ),
         ({"upper": lambda p: max(p, 1 - p)}, "falls somewhere"),
         (
             {"upper": lambda p: max(p, (1 + p**4) / 2), "reading": "chords"},

@@ -127,7 +127,9 @@ def test_an_infinite_parity_fails_and_says_why(demand: Strict) -> None:
     assert not verdict
     assert verdict.attained == math.inf
     assert verdict.witness is not None
-    assert verdict.witness.posterior == 1 > demand.bounds(verdict.witness.prior).upper
+    assert (
+        verdict.witness.posterior == 1 > demand.bounds(verdict.witness.prior).upper
+    )
     assert "'yes' is sent from 'yes' and never from 'no'" in verdict.sentence
 
 
@@ -164,7 +166,9 @@ def test_what_is_no_demand_is_refused(
 
 def test_demands_are_values() -> None:
     assert BetaFactor(3) == BetaFactor("3") != BetaFactor(4)
-    assert len({RhoToRho(0.1, 0.5), RhoToRho("1/10", "1/2"), RhoToRho(0.1, 0.6)}) == 2
+    assert (
+        len({RhoToRho(0.1, 0.5), RhoToRho("1/10", "1/2"), RhoToRho(0.1, 0.6)}) == 2
+    )
     with pytest.raises(FrozenInstanceError):
         BetaFactor(3).beta = 4  # type: ignore[misc]
 

@@ -57,13 +57,16 @@ def database(where: str) -> Iterator[Database]:
 
 def names(database: Database) -> list[str]:
     with database.transaction(write=False) as tables:
-        return [name for (name,) in tables.rows("SELECT name FROM thing ORDER BY id")]
+        return [
+            name for (name,) in tables.rows("SELECT name FROM thing ORDER BY id")
+        ]
 
 
 def test_tables_say_the_same_things(database: Database) -> None:
     with database.transaction() as tables:
         rows = [
-            (number, f"thing {number}", bytes([number])) for number in range(1000 % 256)
+            (number, f"thing {number}", bytes([number]))
+            for number in range(1000 % 256)
         ]
         tables.insert("thing", ("id", "name", "body"), iter(rows))
         assert tables.run("UPDATE thing SET name = ? WHERE id < ?", "early", 3) == 3
@@ -127,7 +130,10 @@ def test_a_server_lets_others_write_where_they_lock_rows_of_their_own(
     postgres_server: str,
 ) -> None:
     where = postgres.fresh_schema(postgres_server, f"db_{next(_numbers)}")
-    with opened(where, one_writer=False) as one, opened(where, one_writer=False) as two:
+    with (
+        opened(where, one_writer=False) as one,
+        opened(where, one_writer=False) as two,
+    ):
         with one.transaction() as tables:
             db.migrate(tables, "things", [FIRST])
         with one.transaction() as first, two.transaction() as second:
@@ -140,7 +146,8 @@ def test_migrations_are_applied_once_with_the_record_of_them(
     database: Database,
 ) -> None:
     second = Migration(
-        "second", ("ALTER TABLE thing ADD COLUMN more TEXT", "CREATE TABLE nonsense (")
+        "second",
+        ("ALTER TABLE thing ADD COLUMN more TEXT", "CREATE TABLE nonsense ("),
     )
     with pytest.raises(UnreadableFile), database.transaction() as tables:
         db.migrate(tables, "things", [FIRST, second])
@@ -148,11 +155,15 @@ def test_migrations_are_applied_once_with_the_record_of_them(
         assert db.applied_migrations(tables, "things") == {"first"}
         tables.run("INSERT INTO thing VALUES (1, 'without the column', NULL)")
         db.migrate(
-            tables, "things", [FIRST, second._replace(statements=second.statements[:1])]
+            tables,
+            "things",
+            [FIRST, second._replace(statements=second.statements[:1])],
         )
         assert db.applied_migrations(tables, "things") == {"first", "second"}
         db.migrate(
-            tables, "others", [Migration("first", ("CREATE TABLE other (id INTEGER)",))]
+            tables,
+            "others",
+            [Migration("first", ("CREATE TABLE other (id INTEGER)",))],
         )
         assert db.applied_migrations(tables, "others") == {"first"}
     with (
@@ -163,9 +174,8 @@ def test_migrations_are_applied_once_with_the_record_of_them(
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="programs are forked")
-@pytest.mark.filterwarnings(
-    "ignore::DeprecationWarning"
-)  # the child does one thing and ends
+# the child does one thing and ends
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_a_child_uses_a_connection_of_its_own(database: Database) -> None:
     child = os.fork()
     if child == 0:
@@ -179,10 +189,11 @@ def test_a_child_uses_a_connection_of_its_own(database: Database) -> None:
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="programs are forked")
-@pytest.mark.filterwarnings(
-    "ignore::DeprecationWarning"
-)  # the child does one thing and ends
-def test_a_child_leaves_the_connections_of_its_parent_alone(database: Database) -> None:
+# the child does one thing and ends
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_child_leaves_the_connections_of_its_parent_alone(
+    database: Database,
+) -> None:
     """They would both write through it: SQLite's locks belong to a process, and a server's answers to one reader."""
     with database._connection() as ours:
         pass
@@ -225,12 +236,17 @@ def test_a_server_forces_what_it_commits_whatever_its_settings_say(
                 assert tables.value("SHOW transaction_isolation") == wanted
 
 
-def test_errors_of_a_server_do_not_tell_what_is_in_a_row(postgres_server: str) -> None:
+def test_errors_of_a_server_do_not_tell_what_is_in_a_row(
+    postgres_server: str,
+) -> None:
     where = postgres.fresh_schema(postgres_server, f"db_{next(_numbers)}")
     with opened(where) as database:
         with database.transaction() as tables:
             db.migrate(tables, "things", [FIRST])
-        with pytest.raises(UnreadableFile) as caught, database.transaction() as tables:
+        with (
+            pytest.raises(UnreadableFile) as caught,
+            database.transaction() as tables,
+        ):
             tables.each(
                 "INSERT INTO thing VALUES (?, ?, NULL)",
                 [(1, "a secret"), (1, "a secret")],
@@ -249,9 +265,8 @@ def test_what_is_returned_was_committed(where: str) -> None:
             pytest.raises(UnreadableFile, match="nothing was changed"),
             database.transaction() as tables,
         ):
-            tables.run(
-                "INSERT INTO owned VALUES (5)"
-            )  # of an owner who is never entered
+            # of an owner who is never entered
+            tables.run("INSERT INTO owned VALUES (5)")
         with database.transaction(write=False) as tables:
             assert tables.rows("SELECT owner FROM owned") == []
 

@@ -58,12 +58,8 @@ def test_attributes_travel_and_are_part_of_the_hash() -> None:
     swapped = product({"age": AGE, "smokes": SMOKES})
     assert len({BOTH.hash, renamed.hash, swapped.hash}) == 3
     document = json.loads(BOTH.to_json())
-    assert set(document) == {
-        "schema",
-        "name",
-        "factors",
-        "hash",
-    }  # all else follows from the factors
+    # all else follows from the factors
+    assert set(document) == {"schema", "name", "factors", "hash"}
     assert [each["attribute"] for each in document["factors"]] == ["smokes", "age"]
 
 
@@ -154,7 +150,9 @@ def test_an_answer_by_attribute_is_never_repeated(answer: Any) -> None:
 
 
 def test_products_within_products_are_taken_apart() -> None:
-    assert product([product([SMOKES, AGE]), SMOKES]) == product([SMOKES, AGE, SMOKES])
+    assert product([product([SMOKES, AGE]), SMOKES]) == product(
+        [SMOKES, AGE, SMOKES]
+    )
     assert product([BOTH, AGE]).attributes == ("smokes", "age", "3")
     assert product({"he": BOTH, "votes": SMOKES}).attributes == (
         "he smokes",
@@ -182,11 +180,15 @@ def test_products_within_products_are_taken_apart() -> None:
             "expected at least 2",
         ),
         (
-            lambda: Design.of_factors("product", [Factor("a", BOTH), Factor("b", AGE)]),
+            lambda: Design.of_factors(
+                "product", [Factor("a", BOTH), Factor("b", AGE)]
+            ),
             "itself for several",
         ),
         (
-            lambda: Design("product", 4, 4, BOTH.part("smokes").channel, BOTH.factors),
+            lambda: Design(
+                "product", 4, 4, BOTH.part("smokes").channel, BOTH.factors
+            ),
             "expected 2",
         ),
         (
@@ -209,7 +211,9 @@ def test_what_does_not_fit_together_is_refused(build: Any, problem: str) -> None
 
 
 def test_a_dot_without_spaces_is_part_of_a_word() -> None:
-    design = product({"a": k_ary(["col·legi", "casa"], 1), "b": k_ary(["·x", "y·"], 1)})
+    design = product(
+        {"a": k_ary(["col·legi", "casa"], 1), "b": k_ary(["·x", "y·"], 1)}
+    )
     assert [design.category_number(label) for label in design.categories] == [
         0,
         1,
@@ -249,7 +253,9 @@ def test_an_item_without_a_demand_is_sent_as_it_is() -> None:
     assert attribute_epsilons(basket) == {"gun": 1.0, "bread": math.inf}
     assert basket.epsilon == math.inf
     for _ in range(20):
-        assert respond(basket, {"gun": "yes", "bread": "yes"}).symbol.endswith("· yes")
+        assert respond(basket, {"gun": "yes", "bread": "yes"}).symbol.endswith(
+            "· yes"
+        )
     assert "sent as they are" in basket.caveat
     assert basket.caveat.startswith("'bread':")
     assert items({"gun": 1, "liquor": 2}).caveat == ""

@@ -29,16 +29,28 @@ from deniable.errors import InvalidDesign, InvalidNumber, InvalidRequest
         (lambda: simmons(1, b="1e-30"), InvalidDesign, "too fine"),
         (lambda: simmons(1, b=2), InvalidNumber, "probability"),
         (lambda: simmons(-1), InvalidNumber, "positive"),
-        (lambda: simmons(1, categories=["a", "b", "c"]), InvalidDesign, "categories"),
+        (
+            lambda: simmons(1, categories=["a", "b", "c"]),
+            InvalidDesign,
+            "categories",
+        ),
         (christofides, InvalidRequest, "exactly one"),
-        (lambda: christofides(1, cards=["1/3", "2/3"]), InvalidRequest, "exactly one"),
+        (
+            lambda: christofides(1, cards=["1/3", "2/3"]),
+            InvalidRequest,
+            "exactly one",
+        ),
         (
             lambda: christofides(cards=["1/3", "2/3"], middle="1/5"),
             InvalidRequest,
             "middle goes with epsilon",
         ),
         (lambda: christofides(cards=["1/3", "1/3"]), InvalidDesign, "sum to 2/3"),
-        (lambda: christofides(cards=["1/3", "1/3", "1/3"]), InvalidDesign, "both ends"),
+        (
+            lambda: christofides(cards=["1/3", "1/3", "1/3"]),
+            InvalidDesign,
+            "both ends",
+        ),
         (lambda: christofides(cards="12"), InvalidDesign, "list"),
         (lambda: christofides(cards=[1]), InvalidDesign, "list"),
         (lambda: christofides(1, middle=1), InvalidDesign, "fewer middle cards"),
@@ -80,7 +92,9 @@ def test_designs_that_rest_on_an_unknown_answer_say_so(design: dn.Design) -> Non
 
 def test_other_designs_have_no_caveat() -> None:
     assert warner(1).caveat == ""
-    assert dn.Design("made up", ["a", "b"], ["a", "b"], warner(1).channel).caveat == ""
+    assert (
+        dn.Design("made up", ["a", "b"], ["a", "b"], warner(1).channel).caveat == ""
+    )
     told = {name for name, family in FAMILIES.items() if family.caveat}
     assert {"simmons", "crosswise"} <= told
     assert "warner" not in told

@@ -12,7 +12,12 @@ import pytest
 
 from deniable import exact
 from deniable.designs import Deck, christofides, integer_deck
-from deniable.errors import InvalidDesign, InvalidNumber, InvalidRequest, UnreadableFile
+from deniable.errors import (
+    InvalidDesign,
+    InvalidNumber,
+    InvalidRequest,
+    UnreadableFile,
+)
 
 
 def by_the_rule(people: int, epsilon: float, middle: Any) -> tuple[int, int, int]:
@@ -31,7 +36,8 @@ TELLING = [case for case in CASES if case[3][2] > case[3][0]]
 
 
 @pytest.mark.parametrize(
-    ("people", "epsilon", "middle"), [case[:3] for case in CASES if case not in TELLING]
+    ("people", "epsilon", "middle"),
+    [case[:3] for case in CASES if case not in TELLING],
 )
 def test_a_deck_that_would_tell_nothing_is_refused(
     people: int, epsilon: float, middle: Any
@@ -85,9 +91,8 @@ def test_spare_cards_keep_epsilon_against_a_collector(
     assert deck.cards == cards
     assert deck.parity_collector <= exact.exp_below(exact.positive_epsilon(epsilon))
     ones, twos, threes = deck.counts
-    greedier = Deck(
-        (ones - 1, twos, threes + 1), people
-    )  # one card less to hide behind is one too few
+    # one card less to hide behind is one too few
+    greedier = Deck((ones - 1, twos, threes + 1), people)
     assert greedier.parity_collector > exact.exp_above(epsilon)
     assert "can change them by at most a factor" in deck.guarantee
 
@@ -97,11 +102,15 @@ def test_too_few_spare_cards_are_refused_with_a_number_that_will_do() -> None:
         integer_deck(20, 1, cards=40, collector=True)
     enough = int(
         "".join(
-            filter(str.isdigit, caught.value.hint.split("about")[1].split("cards")[0])
+            filter(
+                str.isdigit, caught.value.hint.split("about")[1].split("cards")[0]
+            )
         )
     )
     assert enough > 40
-    assert integer_deck(20, 1, cards=enough + 2, collector=True).epsilon_collector <= 1
+    assert (
+        integer_deck(20, 1, cards=enough + 2, collector=True).epsilon_collector <= 1
+    )
     with pytest.raises(InvalidDesign):
         integer_deck(20, 1, cards=enough - 2, collector=True)
     with pytest.raises(InvalidDesign):
@@ -134,7 +143,9 @@ def test_numbers_are_checked_before_a_deck_is_built() -> None:
         integer_deck(10, 1, 2)
 
 
-def test_a_deck_with_none_to_spare_never_claims_epsilon_against_the_collector() -> None:
+def test_a_deck_with_none_to_spare_never_claims_epsilon_against_the_collector() -> (
+    None
+):
     deck = integer_deck(100, 0.5, "1/10")
     assert "not ε-locally private against the collector" in deck.guarantee
     assert "probability 9/10" in deck.guarantee

@@ -90,7 +90,9 @@ def test_weights_written_in_another_way_are_refused(change: dict[str, Any]) -> N
         change = {"same": "6", "other": "2"}
     with pytest.raises(UnreadableFile, match="lowest terms"):
         Design.from_json(
-            documents.seal("design", {**body, "channel": {**body["channel"], **change}})
+            documents.seal(
+                "design", {**body, "channel": {**body["channel"], **change}}
+            )
         )
 
 

@@ -13,7 +13,12 @@ from deniable.chance import TOTAL
 from deniable.channel import Diagonal, Product
 from deniable.designs import binary, k_ary, matrix, product, warner
 from deniable.designs.registry import FAMILIES, register
-from deniable.errors import DeniableError, InvalidDesign, InvalidNumber, InvalidRequest
+from deniable.errors import (
+    DeniableError,
+    InvalidDesign,
+    InvalidNumber,
+    InvalidRequest,
+)
 from tests.support.rational import table
 
 F = Fraction
@@ -65,7 +70,11 @@ def test_k_ary_may_never_send_the_answer_itself() -> None:
             InvalidRequest,
             "low goes with epsilon",
         ),
-        ({"categories": 3, "p": "1/3"}, InvalidDesign, "every category equally often"),
+        (
+            {"categories": 3, "p": "1/3"},
+            InvalidDesign,
+            "every category equally often",
+        ),
         ({"categories": 3, "p": 1}, InvalidDesign, "gives every answer away"),
         ({"categories": 2, "p": 0}, InvalidDesign, "gives every answer away"),
         (
@@ -73,7 +82,11 @@ def test_k_ary_may_never_send_the_answer_itself() -> None:
             InvalidNumber,
             "p is 1.5; expected a probability",
         ),
-        ({"categories": 3, "epsilon": 0}, InvalidNumber, "expected a positive number"),
+        (
+            {"categories": 3, "epsilon": 0},
+            InvalidNumber,
+            "expected a positive number",
+        ),
         (
             {"categories": 3, "epsilon": "one"},
             InvalidNumber,
@@ -190,7 +203,12 @@ def test_matrix_refuses(rows: Any, error: type[DeniableError], problem: str) -> 
 
 def test_product_asks_several_questions_at_once() -> None:
     design = product([warner(p="3/4"), k_ary(["red", "green", "blue"], p="1/2")])
-    assert design.categories[:4] == ("no · red", "no · green", "no · blue", "yes · red")
+    assert design.categories[:4] == (
+        "no · red",
+        "no · green",
+        "no · blue",
+        "yes · red",
+    )
     assert design.parity == 6
     assert isinstance(design.channel, Product)
     assert design.probability("yes · red", given="yes · red") == F(3, 8)
@@ -211,8 +229,14 @@ def test_a_product_may_hold_a_product() -> None:
             [k_ary(1025, 1), k_ary(1024, 1)],
             "1,049,600 combinations of categories; expected at most 1,048,576",
         ),
-        ([k_ary(2**53, p="1/2")] * 40, "combinations of categories; expected at most"),
-        ([k_ary(["a", "a · b"], 1), k_ary(["c", "b · c"], 1)], "separates attributes"),
+        (
+            [k_ary(2**53, p="1/2")] * 40,
+            "combinations of categories; expected at most",
+        ),
+        (
+            [k_ary(["a", "a · b"], 1), k_ary(["c", "b · c"], 1)],
+            "separates attributes",
+        ),
     ],
     ids=range(6),
 )

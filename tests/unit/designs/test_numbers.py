@@ -21,7 +21,9 @@ from deniable.errors import InvalidDesign
 UNIT = Fraction(1, 1 << 64)
 
 
-@pytest.mark.parametrize(("size", "width"), [(2, 1), (3, 2), (5, 2), (7, 6), (11, 5)])
+@pytest.mark.parametrize(
+    ("size", "width"), [(2, 1), (3, 2), (5, 2), (7, 6), (11, 5)]
+)
 @pytest.mark.parametrize("epsilon", ["1/10", 1, 4])
 def test_a_window_is_that_of_its_definition(
     size: int, width: int, epsilon: str | int
@@ -68,12 +70,14 @@ def published(epsilon: float) -> list[float]:
 
 
 @pytest.mark.parametrize("epsilon", [0.1, 0.25, 0.5, 1, 1.5, 2, 3, 4, 5, 6, 8])
-def test_the_worst_variance_is_below_that_of_mechanisms_in_use(epsilon: float) -> None:
+def test_the_worst_variance_is_below_that_of_mechanisms_in_use(
+    epsilon: float,
+) -> None:
     design = dn.number_design(-1, 1, epsilon)
     assert design.worst_variance() < min(published(epsilon))
-    assert dn.number_design(-1, 1, epsilon, levels=2).worst_variance() == pytest.approx(
-        published(epsilon)[0]
-    )
+    assert dn.number_design(
+        -1, 1, epsilon, levels=2
+    ).worst_variance() == pytest.approx(published(epsilon)[0])
     assert dn.number_design(0, 10, epsilon).worst_variance() == pytest.approx(
         25 * design.worst_variance()
     )
@@ -99,7 +103,9 @@ def test_a_distribution_takes_the_width_that_tells_the_shares_below_each_level_b
 ):
     def cost(width: int) -> float:
         channel = dn.window(8, width, 1).channel.floats()
-        inverse = np.linalg.inv(channel.T @ (channel / channel.mean(axis=1)[:, None]))
+        inverse = np.linalg.inv(
+            channel.T @ (channel / channel.mean(axis=1)[:, None])
+        )
         below = np.tril(np.ones((8, 8)))[:-1]
         return float(np.trace(below @ inverse @ below.T))
 

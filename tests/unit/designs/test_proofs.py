@@ -21,14 +21,18 @@ PROOF = "Whoever sends 'no' gives away the answer: it is 'no'."
 
 
 @revealing
-def test_a_design_with_an_infinite_epsilon_says_what_is_proved(design: Design) -> None:
+def test_a_design_with_an_infinite_epsilon_says_what_is_proved(
+    design: Design,
+) -> None:
     told = proofs(design)
     assert told
     assert "some response proves something" in repr(design)
     assert set(told) <= set(privacy_texts.promise(design))
 
 
-@pytest.mark.parametrize("design", parameters(lambda design: design.parity < math.inf))
+@pytest.mark.parametrize(
+    "design", parameters(lambda design: design.parity < math.inf)
+)
 def test_other_designs_do_not(design: Design) -> None:
     assert proofs(design) == ()
     assert "proves" not in repr(design)

@@ -50,25 +50,30 @@ def test_the_parity_is_never_above_gamma_and_the_target_is_close(
 def test_a_target_of_parity_gamma_changes_by_next_to_nothing() -> None:
     gamma = exact.exp_below(1)
     p, r = gamma / (gamma + 6), 1 / (gamma + 6)
-    channel = realize([[p if i == j else r for i in range(7)] for j in range(7)], gamma)
+    channel = realize(
+        [[p if i == j else r for i in range(7)] for j in range(7)], gamma
+    )
     assert gamma - F(1, 10**17) < channel.parity <= gamma
-    assert (
-        len({channel.weights[i][j] for i in range(7) for j in range(7)}) == 2
-    )  # still one on and one off the diagonal
+    # still one on and one off the diagonal
+    assert len({channel.weights[i][j] for i in range(7) for j in range(7)}) == 2
 
 
 def test_floats_that_miss_the_sum_and_the_ratio_by_rounding_are_taken() -> None:
     gamma = exact.exp_below("1/10")
     target = [[0.1 * 5.25, 1 - 0.1 * 5.25], [1 - 0.1 * 5.25, 0.1 * 5.25]]
     assert target[0][0] / target[0][1] > float(gamma)
-    with pytest.raises(InvalidDesign, match="expected a target of about this parity"):
+    with pytest.raises(
+        InvalidDesign, match="expected a target of about this parity"
+    ):
         realize(target, gamma)
     near = float(gamma) / (float(gamma) + 1)
     assert realize([[near, 1 - near], [1 - near, near]], gamma).parity <= gamma
 
 
 def test_what_fits_is_left_as_it_is() -> None:
-    assert realize([["3/4", "1/4"], ["1/4", "3/4"]], F(3)) == Dense(((3, 1), (1, 3)), 4)
+    assert realize([["3/4", "1/4"], ["1/4", "3/4"]], F(3)) == Dense(
+        ((3, 1), (1, 3)), 4
+    )
 
 
 def test_a_response_that_never_occurs_does_not_begin_to() -> None:

@@ -61,7 +61,9 @@ def test_one_of_two_is_warner() -> None:
     subset, warner = dn.subset(2, 1).channel, dn.warner(1).channel
     assert [
         subset.probability(1 << i, given=j) for i in (0, 1) for j in (0, 1)
-    ] == pytest.approx([warner.probability(i, given=j) for i in (0, 1) for j in (0, 1)])
+    ] == pytest.approx(
+        [warner.probability(i, given=j) for i in (0, 1) for j in (0, 1)]
+    )
 
 
 def test_rappor_and_unary_draw_the_same_bits_and_count_many_differently() -> None:
@@ -87,7 +89,9 @@ def test_the_optimized_encoding_keeps_the_answer_half_of_the_time() -> None:
     channel = dn.unary(5, 1, optimized=True).channel
     assert isinstance(channel, Bits)
     assert 2 * channel.hit == channel.total
-    assert channel.stray / channel.total == pytest.approx(1 / (math.e + 1), rel=1e-15)
+    assert channel.stray / channel.total == pytest.approx(
+        1 / (math.e + 1), rel=1e-15
+    )
 
 
 def test_a_mixture_keeps_its_weights_to_the_last_of_64_bits() -> None:
@@ -110,7 +114,11 @@ def test_sizes_too_rare_for_64_bits_are_left_out() -> None:
     ("build", "error", "problem"),
     [
         (lambda: dn.subset(4), InvalidRequest, "either epsilon, or t and p"),
-        (lambda: dn.subset(4, 1, p=0.5), InvalidRequest, "either epsilon, or t and p"),
+        (
+            lambda: dn.subset(4, 1, p=0.5),
+            InvalidRequest,
+            "either epsilon, or t and p",
+        ),
         (lambda: dn.subset(4, p=0.5), InvalidRequest, "either epsilon, or t and p"),
         (
             lambda: dn.subset(4, 1, t=4),
@@ -128,7 +136,11 @@ def test_sizes_too_rare_for_64_bits_are_left_out() -> None:
         (lambda: dn.subset(4, "1e-25"), InvalidDesign, "too fine"),
         (lambda: dn.subset(1, 1), InvalidDesign, "expected 2"),
         (lambda: dn.unary(4), InvalidRequest, "either epsilon, or both p and q"),
-        (lambda: dn.unary(4, p=0.5), InvalidRequest, "either epsilon, or both p and q"),
+        (
+            lambda: dn.unary(4, p=0.5),
+            InvalidRequest,
+            "either epsilon, or both p and q",
+        ),
         (
             lambda: dn.unary(4, 1, p=0.5, q=0.1),
             InvalidRequest,
@@ -157,7 +169,11 @@ def test_sizes_too_rare_for_64_bits_are_left_out() -> None:
             InvalidDesign,
             "sum to 0.5; expected exactly 1",
         ),
-        (lambda: dn.mixture(3, {4: 1}, 1), InvalidDesign, "whole numbers from 0 to 3"),
+        (
+            lambda: dn.mixture(3, {4: 1}, 1),
+            InvalidDesign,
+            "whole numbers from 0 to 3",
+        ),
         (
             lambda: dn.mixture(3, {True: 1}, 1),
             InvalidDesign,
@@ -181,7 +197,11 @@ def test_sizes_too_rare_for_64_bits_are_left_out() -> None:
         ),
         (lambda: best_t(1, 2), InvalidDesign, "there are 1 categories"),
         (lambda: best_t(3, 0.5), InvalidNumber, "gamma is 0.5"),
-        (lambda: subset_information(3, 4, 2), InvalidDesign, "t is 4; expected 0 to 3"),
+        (
+            lambda: subset_information(3, 4, 2),
+            InvalidDesign,
+            "t is 4; expected 0 to 3",
+        ),
         (lambda: subset_risk(3, 1, 2, shares=[2]), InvalidNumber, "a share is 2"),
         (lambda: mixture_risk(3, 2, [1, 1]), InvalidDesign, "sum to 2"),
         (lambda: rappor_weights(3, 2), InvalidNumber, "f is 2"),
@@ -225,7 +245,9 @@ def test_a_design_of_a_hundred_thousand_categories_travels_and_responds() -> Non
     assert Design.from_json(text) == design
     response = dn.respond(design, "99999")
     assert response.symbol.count("1") == best_t(100_000, math.e)
-    assert design.symbol_number(response.symbol).bit_count() == best_t(100_000, math.e)
+    assert design.symbol_number(response.symbol).bit_count() == best_t(
+        100_000, math.e
+    )
 
 
 def test_a_label_that_is_none_is_refused_in_a_short_message() -> None:

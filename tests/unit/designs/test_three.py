@@ -22,7 +22,12 @@ from deniable.designs.three_answers_best import (
     optimum,
     risk_of,
 )
-from deniable.errors import DeniableError, InvalidDesign, InvalidNumber, InvalidRequest
+from deniable.errors import (
+    DeniableError,
+    InvalidDesign,
+    InvalidNumber,
+    InvalidRequest,
+)
 from tests.support.rational import table
 from tests.support.three_answers import covariance, feasible
 
@@ -50,7 +55,9 @@ def test_the_certified_epsilon_is_at_most_the_requested_one_and_very_close(
     design = BUILDERS[family](epsilon=epsilon, importance=importance, guess=guess)
     wanted = exact.positive_epsilon(epsilon)
     assert design.parity <= exact.exp_below(wanted)
-    assert design.epsilon <= (epsilon if isinstance(epsilon, float) else float(wanted))
+    assert design.epsilon <= (
+        epsilon if isinstance(epsilon, float) else float(wanted)
+    )
     assert design.epsilon > float(wanted) * (1 - 1e-9)
 
 
@@ -184,9 +191,8 @@ def test_what_does_not_fit_is_refused(
 
 
 def test_the_condition_printed_for_ddagger_would_refuse_a_good_design() -> None:
-    assert (
-        rr3_ddagger("4/5", "5/8").parity > 1
-    )  # p1·p2 = 1/2, and yet all shares can be estimated
+    # p1·p2 = 1/2, and yet all shares can be estimated
+    assert rr3_ddagger("4/5", "5/8").parity > 1
 
 
 def grid(family: str, gamma: float, steps: int) -> NDArray[np.float64]:
@@ -267,7 +273,8 @@ def test_the_risk_is_the_weighted_trace_of_the_covariance() -> None:
         if member.first_gap == 0 or member.other_gap == 0:
             continue
         expected = sum(
-            w * float(covariance(member, shares)[j][j]) for j, w in enumerate(weights)
+            w * float(covariance(member, shares)[j][j])
+            for j, w in enumerate(weights)
         )
         got = risk_of(weights, tuple(map(float, shares)))(
             (float(p1), float(p2 * q), float(p2 * (1 - q)))
@@ -296,12 +303,13 @@ def test_an_optimum_inside_an_edge_is_found() -> None:
     assert found.estimable
     assert found.club.q > F(1, 2)
     shaken = [
-        optimum("rr3_club", exact.exp_below(1), importance=(8, 1, 1), guess=guess).risk
+        optimum(
+            "rr3_club", exact.exp_below(1), importance=(8, 1, 1), guess=guess
+        ).risk
         for guess in (("0.8", "0.15", "0.05"), ("0.8", "0.05", "0.15"))
     ]
-    assert shaken[0] == pytest.approx(
-        shaken[1], rel=1e-12
-    )  # the two other answers are alike
+    # the two other answers are alike
+    assert shaken[0] == pytest.approx(shaken[1], rel=1e-12)
 
 
 def test_corners_and_edges_close_the_regions() -> None:
@@ -310,9 +318,8 @@ def test_corners_and_edges_close_the_regions() -> None:
         assert len(corners(family, gamma)) == len(list(edges(family, gamma)))
     found = corners("rr3_club", gamma)
     lines = list(edges("rr3_club", gamma))
-    assert (
-        len(found) - len(lines) + 8 == 2
-    )  # Euler: every one of the eight conditions is a face
+    # Euler: every one of the eight conditions is a face
+    assert len(found) - len(lines) + 8 == 2
     cut = corners("rr3_club", gamma, q="3/4")
     assert all(3 * v == u for _, u, v in (corner.point for corner in cut))
 

@@ -61,7 +61,9 @@ def test_no_range_of_shares_at_all_without_asking_leads_to_exposure() -> None:
                 choice = optimal_binary(
                     "0.01", "0.2", share=share, goal=goal, ceiling=ceiling
                 )  # type: ignore[arg-type]
-                assert not any(each.exposes for each in (choice.chosen, *choice.others))
+                assert not any(
+                    each.exposes for each in (choice.chosen, *choice.others)
+                )
                 assert choice.design.epsilon < math.inf
 
 
@@ -77,7 +79,8 @@ def test_both_sides_of_the_threshold_are_decided_and_between_them_the_middle_is_
         "relaxed_warner",
     )
     assert (
-        between.design == optimal_binary("0.5", "0.1", share="0.25", expose=True).design
+        between.design
+        == optimal_binary("0.5", "0.1", share="0.25", expose=True).design
     )
     assert between.guess == 0.25
     assert (

@@ -8,7 +8,9 @@ from deniable.errors import InvalidRequest
 
 
 def test_each_attribute_and_the_whole_are_told() -> None:
-    told = attributes(product({"smokes": warner(p="3/4"), "drinks": warner(p="2/3")}))
+    told = attributes(
+        product({"smokes": warner(p="3/4"), "drinks": warner(p="2/3")})
+    )
     assert len(told) == 3
     assert "'smokes'" in told[0]
     assert "at most 3." in told[0]

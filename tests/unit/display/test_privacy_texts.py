@@ -101,7 +101,9 @@ def test_a_large_design_without_epsilon_names_one_proof() -> None:
     large = product([k_ary(300, p="1/2"), binary(1, "7/10")])
     assert len(privacy_texts.warnings(large)) == 2
     assert (
-        privacy_texts.frequencies(product([k_ary(300, p="1/2"), k_ary(300, p="1/2")]))
+        privacy_texts.frequencies(
+            product([k_ary(300, p="1/2"), k_ary(300, p="1/2")])
+        )
         == ()
     )
 

@@ -15,7 +15,12 @@ from deniable.chance import Source
 from deniable.designs import k_ary, matrix, product, warner
 from deniable.engines import Local, answer_blocks
 from deniable.engines.files import WrittenResponses, respond_file, tally_file
-from deniable.errors import DeniableError, InvalidAnswer, InvalidRequest, UnreadableFile
+from deniable.errors import (
+    DeniableError,
+    InvalidAnswer,
+    InvalidRequest,
+    UnreadableFile,
+)
 from deniable.files.atomic import atomic_write
 from deniable.tallies import Tally, tally
 from tests.support import answers
@@ -92,7 +97,9 @@ def test_kept_columns_go_along_and_nothing_else_does(
     out = tmp_path / f"responses.{format}"
     in_order(held, out, keep=["region", "id"])
     rows = answers.read(out)
-    assert [list(row) for row in rows] == [["response", "region", "id", "design"]] * 5
+    assert [list(row) for row in rows] == [
+        ["response", "region", "id", "design"]
+    ] * 5
     assert [(row["region"], str(row["id"])) for row in rows] == list(
         zip("NSNSN", "01234", strict=True)
     )
@@ -119,7 +126,9 @@ def test_responses_are_drawn_as_everywhere_else(tmp_path: Path) -> None:
 def test_without_a_source_the_draws_differ_from_run_to_run(tmp_path: Path) -> None:
     held = answers.write(tmp_path / "answers.csv", {"x": ["never"] * 1000})
     for name in ("one.csv", "two.csv"):
-        respond_file(DESIGN, held, tmp_path / name, column="x", engine=Local(threads=2))
+        respond_file(
+            DESIGN, held, tmp_path / name, column="x", engine=Local(threads=2)
+        )
     assert (tmp_path / "one.csv").read_bytes() != (tmp_path / "two.csv").read_bytes()
 
 
@@ -172,7 +181,9 @@ def test_a_categorical_column_of_pandas_is_read(tmp_path: Path) -> None:
     ]
 
 
-def test_an_empty_line_of_a_single_column_is_a_missing_answer(tmp_path: Path) -> None:
+def test_an_empty_line_of_a_single_column_is_a_missing_answer(
+    tmp_path: Path,
+) -> None:
     held = tmp_path / "answers.csv"
     held.write_text('x\nnever\n\noften\n""\n')
     in_order(held, tmp_path / "out.csv")
@@ -335,7 +346,9 @@ def test_columns_that_may_not_be_kept_are_refused(
 def test_a_name_that_tells_no_format_is_refused(
     held: Path, tmp_path: Path, name: str
 ) -> None:
-    with pytest.raises(InvalidRequest, match=r"\.parquet, \.arrow, \.csv or \.ndjson"):
+    with pytest.raises(
+        InvalidRequest, match=r"\.parquet, \.arrow, \.csv or \.ndjson"
+    ):
         respond_file(DESIGN, held, tmp_path / name, column="x")
 
 
@@ -373,7 +386,9 @@ def test_errors_are_all_of_the_packages_own_kind(tmp_path: Path) -> None:
         respond_file(DESIGN, tmp_path / "none.csv", tmp_path / "out.csv", column="x")
     held = given(tmp_path / "answers.csv")
     with pytest.raises(FileNotFoundError):
-        respond_file(DESIGN, held, tmp_path / "no such folder" / "out.csv", column="x")
+        respond_file(
+            DESIGN, held, tmp_path / "no such folder" / "out.csv", column="x"
+        )
     with pytest.raises(DeniableError):
         respond_file(
             DESIGN, held, tmp_path / "out.csv", column="x", answers_format="xlsx"

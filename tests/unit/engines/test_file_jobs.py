@@ -196,7 +196,9 @@ def test_another_job_in_the_same_folder_is_refused(place: Path, change: str) -> 
     assert sent(place) == first
 
 
-def test_a_part_that_was_given_out_and_is_gone_is_not_drawn_again(place: Path) -> None:
+def test_a_part_that_was_given_out_and_is_gone_is_not_drawn_again(
+    place: Path,
+) -> None:
     job(place)
     part = place / "responses/part-00002.parquet"
     part.rename(place / "moved.parquet")
@@ -256,7 +258,8 @@ def test_small_files_share_a_part_and_parts_tell_nothing_of_their_order(
     (tmp_path / "answers").mkdir()
     for number in range(30):
         answers.write(
-            tmp_path / f"answers/{number:02}.csv", {"id": [number], "x": [str(number)]}
+            tmp_path / f"answers/{number:02}.csv",
+            {"id": [number], "x": [str(number)]},
         )
     respond_file(
         DESIGN, tmp_path / "answers", tmp_path / "responses", column="x", keep=["id"]
@@ -338,12 +341,16 @@ def test_rows_are_shuffled_in_blocks_and_kept_columns_go_with_them(
         column="x",
         keep_order=True,
     )
-    assert [row["response"] for row in answers.read(tmp_path / "kept.parquet")] == ids
+    assert [
+        row["response"] for row in answers.read(tmp_path / "kept.parquet")
+    ] == ids
 
 
 def test_folders_that_name_a_column(tmp_path: Path) -> None:
     for region in ("north", "south east"):
-        (tmp_path / f"answers/region={region.replace(' ', '%20')}").mkdir(parents=True)
+        (tmp_path / f"answers/region={region.replace(' ', '%20')}").mkdir(
+            parents=True
+        )
         folder = tmp_path / f"answers/region={region.replace(' ', '%20')}"
         answers.write(folder / "0.parquet", {"x": ["yes"] * 3})
     (tmp_path / "answers/_SUCCESS").touch()

@@ -12,9 +12,8 @@ import pytest
 from tests.support import file_kills
 
 FEW, MANY = 1 << 22, 1 << 24
-MOST_GROWTH = (
-    96 << 20
-)  # bytes; the numbers that are kept with MANY responses are 128 MiB
+# bytes; the numbers that are kept with MANY responses are 128 MiB
+MOST_GROWTH = 96 << 20
 
 PROGRAM = """
 import resource
@@ -51,12 +50,17 @@ def peak(folder: Path, rows: int) -> int:
 
 
 @pytest.mark.skipif(
-    sys.platform != "linux", reason="peaks of memory are told in other units elsewhere"
+    sys.platform != "linux",
+    reason="peaks of memory are told in other units elsewhere",
 )
 def test_memory_does_not_grow_with_the_rows(tmp_path: Path) -> None:
     assert peak(tmp_path, MANY) < peak(tmp_path, FEW) + MOST_GROWTH
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="programs are killed by a signal")
-def test_a_job_that_is_killed_goes_on_and_draws_nothing_twice(tmp_path: Path) -> None:
+@pytest.mark.skipif(
+    not hasattr(os, "fork"), reason="programs are killed by a signal"
+)
+def test_a_job_that_is_killed_goes_on_and_draws_nothing_twice(
+    tmp_path: Path,
+) -> None:
     assert file_kills.run_apart(tmp_path, 3).wrong == []

@@ -8,7 +8,12 @@ import pytest
 from deniable.bulk.edges import read_edges
 from deniable.engines.files import tally_file
 from deniable.engines.record_files import read_edge_file, respond_edges
-from deniable.errors import Incompatible, InvalidAnswer, InvalidRequest, InvalidResponse
+from deniable.errors import (
+    Incompatible,
+    InvalidAnswer,
+    InvalidRequest,
+    InvalidResponse,
+)
 from deniable.types.edges.design import one_edge
 from deniable.types.key_value.design import lpp_club, pckv_grr, pckv_ue
 from tests.support.answers import FORMATS, read, write
@@ -79,7 +84,8 @@ def test_a_row_that_does_not_fit_leaves_no_file(tmp_path: Path) -> None:
     assert "zebra" not in str(caught.value)
     with pytest.raises(InvalidRequest, match="no single column called 'weight'"):
         read_edge_file(
-            DESIGNS[0], write(tmp_path / "few.csv", {"person": ["a"], "item": ["tea"]})
+            DESIGNS[0],
+            write(tmp_path / "few.csv", {"person": ["a"], "item": ["tea"]}),
         )
     with pytest.raises(InvalidRequest, match="expected a name in"):
         respond_edges(

@@ -66,9 +66,8 @@ class TestTriangle:
         points = grid()
         tried = heights([0.2, 0.8], yes, n, points)
         assert found.log_likelihood >= tried.max() - 1e-9
-        z = (
-            1.959964 if min(n) >= 30 else student.ppf(0.975, 2 * (min(n) - 1))
-        )  # with few people Student's
+        # with few people Student's
+        z = 1.959964 if min(n) >= 30 else student.ppf(0.975, 2 * (min(n) - 1))
         for name, weights in (
             ("yes, honest", [1, 0, 0]),
             ("always no", [0, 0, 1]),
@@ -93,7 +92,8 @@ class TestTriangle:
         points = grid(300)
         tried = heights([0.8, 0.2], [200, 110], [300, 300], points)
         inside = points[
-            (tried >= found.log_likelihood - 1.9207) & (points[:, 0] + points[:, 2] > 0)
+            (tried >= found.log_likelihood - 1.9207)
+            & (points[:, 0] + points[:, 2] > 0)
         ]
         truthful = inside[:, 0] / (inside[:, 0] + inside[:, 2])
         assert found.interval("truthful") == pytest.approx(
@@ -108,7 +108,9 @@ class TestTriangle:
     def test_laws_that_do_not_tell_people_apart_are_refused(self) -> None:
         with pytest.raises(NotEstimable, match="do not tell people"):
             Triangle(
-                np.array([[0.5, 0.2, 0.2], [0.5, 0.8, 0.8]]), np.array([5.0, 5.0]), (2,)
+                np.array([[0.5, 0.2, 0.2], [0.5, 0.8, 0.8]]),
+                np.array([5.0, 5.0]),
+                (2,),
             )
 
     def test_more_cells_than_weights_have_their_maximum_within(self) -> None:
@@ -123,7 +125,8 @@ class TestTriangle:
         def fall(free: np.ndarray) -> float:
             weights = np.array([*free, 1 - free.sum()])
             return -float(
-                found.model.triangle.counts @ np.log(np.maximum(laws @ weights, 1e-12))
+                found.model.triangle.counts
+                @ np.log(np.maximum(laws @ weights, 1e-12))
             )
 
         best = minimize(
@@ -180,7 +183,9 @@ class TestAlwaysOneResponse:
             forced_yes=["1/5", "4/5"], yes=[58, 246], respondents=[300, 300]
         )
         assert found.model.weights == pytest.approx([0, 1, 0])
-        assert found.interval("yes, honest") == pytest.approx((0, 0.0561479), abs=1e-6)
+        assert found.interval("yes, honest") == pytest.approx(
+            (0, 0.0561479), abs=1e-6
+        )
         assert found.moments["yes, honest"] == pytest.approx(-0.0155556, abs=1e-7)
         (doubt,) = found.warnings
         assert doubt.code == "outside"
@@ -212,7 +217,8 @@ class TestAlwaysOneResponse:
             dn.Tally(dn.mangat(p), [n, 1000 - n])
             for p, n in (("4/5", 480), ("1/5", 120))
         ]
-        with pytest.raises(NotEstimable):  # who always say yes look like honest members
+        # who always say yes look like honest members
+        with pytest.raises(NotEstimable):
             dn.compliance.cheating_detection(groups, says="yes")
         symmetric = [
             dn.Tally(dn.forced_response("1/2", up), [n, 1000 - n])
@@ -231,11 +237,19 @@ class TestAlwaysOneResponse:
                 "different lengths",
             ),
             (
-                {"forced_yes": ["1/5", "4/5"], "yes": [9, 31], "respondents": [30, 30]},
+                {
+                    "forced_yes": ["1/5", "4/5"],
+                    "yes": [9, 31],
+                    "respondents": [30, 30],
+                },
                 "more people",
             ),
             (
-                {"forced_yes": ["1/5", "4/5"], "yes": [9, -1], "respondents": [30, 30]},
+                {
+                    "forced_yes": ["1/5", "4/5"],
+                    "yes": [9, -1],
+                    "respondents": [30, 30],
+                },
                 "whole number",
             ),
             ({"forced_yes": ["1/5"], "yes": [9], "respondents": [30]}, "at least 2"),
@@ -362,7 +376,9 @@ class TestControlItem:
         found = dn.compliance.control_item([item, control])
         rho = 2 * 40 / 400
         corrected = ((250 / 400 - rho / 2) / (1 - rho) - 3 / 4) / (1 / 4 - 3 / 4)
-        assert found.params == pytest.approx({"yes": corrected, "attentive": 1 - rho})
+        assert found.params == pytest.approx(
+            {"yes": corrected, "attentive": 1 - rho}
+        )
 
     def test_the_joint_maximum_is_the_maximum(self) -> None:
         found = dn.compliance.anchored_crosswise(
@@ -370,13 +386,17 @@ class TestControlItem:
         )
         best = max(
             found.model.triangle.height(np.array([g * pi, g * (1 - pi), 1 - g]))
-            for g, pi in combinations(np.linspace(0.7, 1, 61), np.linspace(0, 0.3, 61))
+            for g, pi in combinations(
+                np.linspace(0.7, 1, 61), np.linspace(0, 0.3, 61)
+            )
         )
         assert best <= found.log_likelihood <= best + 0.05
         assert [each.code for each in found.warnings] == ["misfit"]
 
     def test_more_attention_than_there_is(self) -> None:
-        found = dn.compliance.anchored_crosswise(p="1/4", table=[[60, 60], [10, 270]])
+        found = dn.compliance.anchored_crosswise(
+            p="1/4", table=[[60, 60], [10, 270]]
+        )
         assert found.moments["attentive"] > 1
         assert found.params["attentive"] <= 1
         assert found.interval("attentive").high == 1
@@ -467,7 +487,9 @@ class TestProtection:
         )
         assert found.interval("always no").low == 0
 
-    def test_fewer_yes_than_the_devices_send_stay_within_what_is_possible(self) -> None:
+    def test_fewer_yes_than_the_devices_send_stay_within_what_is_possible(
+        self,
+    ) -> None:
         cells = {"00": 300, "01": 60, "10": 80, "11": 5}
         found = dn.compliance.self_protection(designs=[DIE, DIE], counts=cells)
         assert found.params["item 2"] == found.params["always no"] == 0

@@ -11,7 +11,12 @@ import pytest
 from scipy.stats import binom
 
 import deniable as dn
-from deniable.errors import DeniableError, InvalidRequest, NotEstimable, UnreadableFile
+from deniable.errors import (
+    DeniableError,
+    InvalidRequest,
+    NotEstimable,
+    UnreadableFile,
+)
 from deniable.estimates.compliance.response_shares import ResponseShares
 
 DIE = dn.forced_response("2/3", "1/6", "1/6")
@@ -61,7 +66,10 @@ GROUPS: dict[str, tuple[Callable[..., Any], list[tuple[dn.Design, list[int]]]]] 
         [(dn.crosswise("1/4"), [80, 170]), (dn.crosswise("3/4"), [165, 75])],
     ),
     "control": (C.control_item, [(BOTH, [90, 420, 260, 1230])]),
-    "self-protection": (C.self_protection, [(ITEMS, [300, 60, 50, 15, 70, 20, 18, 7])]),
+    "self-protection": (
+        C.self_protection,
+        [(ITEMS, [300, 60, 50, 15, 70, 20, 18, 7])],
+    ),
     "sums": (C.sum_scores, [(ITEMS, [300, 60, 50, 15, 70, 20, 18, 7])]),
     "sums of Poisson": (
         partial(C.sum_scores, law="poisson"),
@@ -97,14 +105,15 @@ def test_even_weights_and_no_clusters_are_plain_counts(name: str) -> None:
     apart = [dn.Sampling(np.full(n, 2.5)) for n in sizes]
     ways = [
         fitted(name, lambda sent: dn.tally(sent, weights=np.full(len(sent), 0.5))),
-        fitted(name, lambda sent: sent, sampling=dn.Sampling(np.full(sum(sizes), 3.0))),
-        fitted(name, lambda sent: sent, sampling=apart if len(apart) > 1 else apart[0]),
+        fitted(
+            name, lambda sent: sent, sampling=dn.Sampling(np.full(sum(sizes), 3.0))
+        ),
+        fitted(
+            name, lambda sent: sent, sampling=apart if len(apart) > 1 else apart[0]
+        ),
     ]
-    sandwich = name in (
-        "self-protection",
-        "sums",
-        "sums of Poisson",
-    )  # plain: the information, which trusts the model
+    # plain: the information, which trusts the model
+    sandwich = name in ("self-protection", "sums", "sums of Poisson")
     for found in ways:
         assert found.params == pytest.approx(
             plain.params, abs=1e-7 if sandwich else 1e-12
@@ -121,8 +130,9 @@ def test_even_weights_and_no_clusters_are_plain_counts(name: str) -> None:
             [1.0] * len(found.params), abs=0.005
         )
         assert "A weighted sample of" in str(found.summary())
-        assert f"design effect{' is' if len(sizes) == 1 else 's are'} 1.00" in " ".join(
-            str(found.summary()).split()
+        assert (
+            f"design effect{' is' if len(sizes) == 1 else 's are'} 1.00"
+            in " ".join(str(found.summary()).split())
         )
         assert "design effect" in found.summary().table()[0]
 
@@ -149,16 +159,17 @@ def test_a_weight_is_as_many_rows_of_one_person(name: str) -> None:
         )
     else:
         found, copied = model(sent, sampling=one), model(again, sampling=many)
-    assert copied.params == pytest.approx(
-        found.params, abs=1e-4
-    )  # effective sizes differ by n/(n − 1)
+    # effective sizes differ by n/(n − 1)
+    assert copied.params == pytest.approx(found.params, abs=1e-4)
     assert copied.moments == pytest.approx(found.moments, abs=1e-4)
     assert copied.bse == pytest.approx(found.bse, rel=1e-3)
     ends = copied.conf_int()
     assert {
         each: pytest.approx(own, abs=2e-3) for each, own in found.conf_int().items()
     } == ends
-    counted = [dn.tally(each, weights=w) for each, w in zip(sent, weights, strict=True)]
+    counted = [
+        dn.tally(each, weights=w) for each, w in zip(sent, weights, strict=True)
+    ]
     tallied = model(counted[0] if name in ALONE else counted)
     assert tallied.params == pytest.approx(found.params, abs=1e-7)
     assert tallied.bse == pytest.approx(found.bse, rel=1e-6)
@@ -211,9 +222,8 @@ def test_arms_in_the_same_clusters_vary_together() -> None:
         )
     totals = np.stack(moves)
     spread = np.cov(totals) * totals.shape[1]
-    assert spread[0, 1] > 0.1 * np.sqrt(
-        spread[0, 0] * spread[1, 1]
-    )  # what is left out where arms are taken apart
+    # what is left out where arms are taken apart
+    assert spread[0, 1] > 0.1 * np.sqrt(spread[0, 0] * spread[1, 1])
     pi = np.array([0.8, -0.2]) / 0.6
     beta = np.array([-1.0, 1.0]) / 0.6
     assert found.moments["yes, honest"] == pytest.approx(pi @ shares)
@@ -227,15 +237,16 @@ def test_a_contrast_of_arms_that_go_together_is_told_more_surely() -> None:
     draws = np.random.default_rng(14)
     village, arm = np.repeat(np.arange(60), 40), np.arange(2400) % 2
     level = draws.choice([-0.19, 0.19], 60)[village]
-    yes = (draws.random(2400) < np.where(arm == 0, 0.35, 0.65) + level).astype(np.uint8)
+    yes = (draws.random(2400) < np.where(arm == 0, 0.35, 0.65) + level).astype(
+        np.uint8
+    )
     groups = in_arms({"arm": arm, "yes": yes})
     drawn = dn.Sampling(clusters=village)
     together = C.cheating_detection(groups, sampling=drawn)
     assert together.model.response_shares.effects.min() > 2
     assert together.design_effect["no, honest"] < 1.2
-    one_by_one = C.cheating_detection(
-        [dn.tally(each) for each in groups]
-    ).bse  # nothing is told more surely than so
+    # nothing is told more surely than so
+    one_by_one = C.cheating_detection([dn.tally(each) for each in groups]).bse
     for name in ("yes, honest", "no, honest"):
         low, high = together.interval(name)
         assert high - low == pytest.approx(
@@ -261,7 +272,8 @@ def test_one_group_after_another_is_the_same_as_side_by_side() -> None:
     assert after.params == pytest.approx(beside.params, abs=1e-12)
     assert after.bse == pytest.approx(beside.bse, rel=1e-12)
     assert {
-        name: pytest.approx(ends, abs=1e-9) for name, ends in beside.conf_int().items()
+        name: pytest.approx(ends, abs=1e-9)
+        for name, ends in beside.conf_int().items()
     } == after.conf_int()
     swapped = C.lie_detector(
         in_arms(of)[::-1], sampling=dn.Sampling(weights, clusters=of["village"])
@@ -285,8 +297,12 @@ def test_replicates_say_what_the_linearized_variance_says() -> None:
 def test_intervals_hold_where_people_of_a_village_are_alike() -> None:
     """150 surveys; 93 % hold on the average, fewer than this once in 1e9 runs; without clusters far fewer do."""
     surveys, least = 150, int(binom.ppf(1e-9, 150, 0.93))
-    pi = np.clip(np.random.default_rng(0).normal(0.3, 0.35, 1_000_000), 0, 0.8).mean()
-    gamma = np.clip(np.random.default_rng(1).normal(0.1, 0.1, 1_000_000), 0, 0.2).mean()
+    pi = np.clip(
+        np.random.default_rng(0).normal(0.3, 0.35, 1_000_000), 0, 0.8
+    ).mean()
+    gamma = np.clip(
+        np.random.default_rng(1).normal(0.1, 0.1, 1_000_000), 0, 0.2
+    ).mean()
     truths = {"yes, honest": pi, "always no": gamma, "yes at most": pi + gamma}
     held, blind = dict.fromkeys(truths, 0), 0
     for seed in range(surveys):
@@ -297,9 +313,9 @@ def test_intervals_hold_where_people_of_a_village_are_alike() -> None:
         ).conf_int()
         for name, truth in truths.items():
             held[name] += ends[name].low <= truth <= ends[name].high
-        one_by_one = C.cheating_detection([dn.tally(each) for each in groups]).interval(
-            "yes, honest"
-        )
+        one_by_one = C.cheating_detection(
+            [dn.tally(each) for each in groups]
+        ).interval("yes, honest")
         blind += one_by_one.low <= pi <= one_by_one.high
     assert min(held.values()) >= least
     assert blind < least
@@ -310,9 +326,8 @@ def test_the_test_of_fit_knows_what_groups_have_in_common() -> None:
     draws = np.random.default_rng(8)
     village = np.repeat(np.arange(40), 20)
     arm = draws.integers(2, size=800)
-    level = draws.normal(0, 0.25, 40)[
-        village
-    ]  # people of some villages say "same" more often, whatever the device
+    # people of some villages say "same" more often, whatever the device
+    level = draws.normal(0, 0.25, 40)[village]
     same = draws.random(800) < np.clip(np.where(arm == 0, 0.7, 0.3) + level, 0, 1)
     groups = [
         dn.Responses(
@@ -334,7 +349,9 @@ def test_the_test_of_fit_knows_what_groups_have_in_common() -> None:
 
 
 @pytest.mark.parametrize("law", ["items", "binomial", "poisson", "free"])
-def test_errors_over_several_items_are_those_of_leaving_out_clusters(law: str) -> None:
+def test_errors_over_several_items_are_those_of_leaving_out_clusters(
+    law: str,
+) -> None:
     draws = np.random.default_rng(9)
     village = np.repeat(np.arange(50), 24)
     share = draws.beta(2, 6, 50)[village]
@@ -352,7 +369,9 @@ def test_errors_over_several_items_are_those_of_leaving_out_clusters(law: str) -
         return C.sum_scores(sent, sampling=sample, law=law)  # type: ignore[call-overload]
 
     found = fit(np.ones(1200, bool))
-    left = np.array([list(fit(village != each).params.values()) for each in range(50)])
+    left = np.array(
+        [list(fit(village != each).params.values()) for each in range(50)]
+    )
     spread = np.sqrt(49 / 50 * ((left - left.mean(axis=0)) ** 2).sum(axis=0))
     inside = np.array([0.001 < value < 0.999 for value in found.params.values()])
     if law == "free" and min(found.moments.values()) < 0:
@@ -391,7 +410,9 @@ def test_few_clusters_are_told_and_make_intervals_wider() -> None:
         1.96 * 2.5706 / 1.98, abs=0.02
     )  # t of 5 and of 240
     low, high = found.interval("yes, honest", method="normal")
-    assert (high - low) / 2 == pytest.approx(2.56 * found.bse["yes, honest"], rel=0.01)
+    assert (high - low) / 2 == pytest.approx(
+        2.56 * found.bse["yes, honest"], rel=0.01
+    )
 
 
 def test_silence_counts_once() -> None:
@@ -399,7 +420,8 @@ def test_silence_counts_once() -> None:
     groups = in_arms(of)
     gone = np.arange(len(of["arm"])) < 9
     quiet = [
-        dn.Responses(each.design, each.columns, each.missing | gone) for each in groups
+        dn.Responses(each.design, each.columns, each.missing | gone)
+        for each in groups
     ]
     found = C.cheating_detection(quiet, sampling=dn.Sampling(clusters=of["village"]))
     assert found.summary().missing == 9
@@ -423,7 +445,9 @@ W = dn.Sampling(np.ones(8))
             "responses without a sampling",
         ),
         (
-            lambda: C.cheating_detection([dn.tally(each) for each in SENT], sampling=W),
+            lambda: C.cheating_detection(
+                [dn.tally(each) for each in SENT], sampling=W
+            ),
             InvalidRequest,
             "no rows",
         ),
@@ -473,12 +497,16 @@ W = dn.Sampling(np.ones(8))
             "there is a int; expected tallies",
         ),
         (
-            lambda: C.cheating_detection(SENT, sampling=dn.Sampling(clusters=[1] * 8)),
+            lambda: C.cheating_detection(
+                SENT, sampling=dn.Sampling(clusters=[1] * 8)
+            ),
             NotEstimable,
             "one cluster",
         ),
         (
-            lambda: C.cheating_detection(SENT, sampling=dn.Sampling([0] * 4 + [1] * 4)),
+            lambda: C.cheating_detection(
+                SENT, sampling=dn.Sampling([0] * 4 + [1] * 4)
+            ),
             NotEstimable,
             "weight 0",
         ),
@@ -503,7 +531,11 @@ W = dn.Sampling(np.ones(8))
             NotEstimable,
             "2",
         ),
-        (lambda: C.sum_scores(DIE, [5, 4, 3], sampling=W), InvalidRequest, "no rows"),
+        (
+            lambda: C.sum_scores(DIE, [5, 4, 3], sampling=W),
+            InvalidRequest,
+            "no rows",
+        ),
         (
             lambda: C.sum_scores(DIE, [5, 4, 3], law="normal"),
             InvalidRequest,

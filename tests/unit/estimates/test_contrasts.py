@@ -62,7 +62,9 @@ def coverage(
     held = 0.0
     for one, two in np.argwhere(np.outer(*chances) > 1e-7).tolist():
         low, high = made(*sizes, one, two).interval(method=method)
-        held += chances[0][one] * chances[1][two] * (low - 1e-9 <= truth <= high + 1e-9)
+        held += (
+            chances[0][one] * chances[1][two] * (low - 1e-9 <= truth <= high + 1e-9)
+        )
     return float(held)
 
 
@@ -133,15 +135,17 @@ def test_three_answers_in_stages() -> None:
 
 def test_groups_are_compared_in_the_same_thing() -> None:
     one, two = (dn.estimate(tally(DESIGN, 20, hits)) for hits in (3, 9))
-    assert (one.contrast({"yes": 1}) - two.contrast({"yes": 1})).error == pytest.approx(
-        np.hypot(one.bse["yes"], two.bse["yes"])
-    )
+    assert (
+        one.contrast({"yes": 1}) - two.contrast({"yes": 1})
+    ).error == pytest.approx(np.hypot(one.bse["yes"], two.bse["yes"]))
     with pytest.raises(InvalidRequest, match="the same"):
         one.contrast({"yes": 1}) - two.contrast({"no": 1})
     with pytest.raises(InvalidRequest, match="finite"):
         one.contrast({"yes": float("nan")})
     with pytest.raises(InvalidRequest, match="was not estimated"):
-        dn.estimate(dn.DrawnTally(DRAWN, np.array([9, 3, 8, 4]))).contrast({"yes": 1})
+        dn.estimate(dn.DrawnTally(DRAWN, np.array([9, 3, 8, 4]))).contrast(
+            {"yes": 1}
+        )
 
 
 FOUR = dn.ladder([dn.k_ary(4, epsilon=each) for each in ("1/2", 8)])
@@ -166,7 +170,9 @@ def test_contrasts_of_stages_where_one_fine_response_decides(
             dn.Tally(each, count) for each, count in zip(FOUR, counts, strict=True)
         )
         ends.append(
-            dn.estimate(dn.StageTallies(FOUR, parts, parts)).contrast(named).interval()
+            dn.estimate(dn.StageTallies(FOUR, parts, parts))
+            .contrast(named)
+            .interval()
         )
         chances.append([multinomial.pmf(count, sum(count), np.array(SHARES) @ design.channel.floats().T)
                         for count, design in zip(counts, FOUR, strict=True)])  # fmt: skip
@@ -191,7 +197,10 @@ SHARES = [
 def test_the_profile_of_a_sum_is_what_a_search_of_all_shares_finds(
     weights: tuple[int, ...],
 ) -> None:
-    matrix, counts = dn.k_ary(3, epsilon=2).channel.floats(), np.array([12.0, 3.0, 1.0])
+    matrix, counts = (
+        dn.k_ary(3, epsilon=2).channel.floats(),
+        np.array([12.0, 3.0, 1.0]),
+    )
     grid = (
         np.array([(i, j, 400 - i - j) for i in range(401) for j in range(401 - i)])
         / 400

@@ -12,7 +12,9 @@ from deniable.estimates.intervals import quantile
 @pytest.mark.parametrize("level", [0.5, 0.8, 0.95, 0.999])
 def test_a_level_leads_to_its_multiple_and_back(level: float) -> None:
     assert coverage(quantile(level)) == pytest.approx(level, rel=1e-12)
-    assert coverage((1 - level) ** -0.5, "chebyshev") == pytest.approx(level, rel=1e-12)
+    assert coverage((1 - level) ** -0.5, "chebyshev") == pytest.approx(
+        level, rel=1e-12
+    )
 
 
 def test_chebyshev_says_nothing_below_one_error() -> None:

@@ -50,7 +50,9 @@ def test_cells_are_named_by_row_and_column() -> None:
 
 
 def test_the_text_lines_up_and_names_both_attributes() -> None:
-    lines = str(cross_table(estimate(marginal(COUNTS, "smokes", "age")))).splitlines()
+    lines = str(
+        cross_table(estimate(marginal(COUNTS, "smokes", "age")))
+    ).splitlines()
     assert lines[0].split() == [
         "smokes",
         "by",

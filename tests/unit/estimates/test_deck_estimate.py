@@ -72,7 +72,9 @@ def test_a_response_of_another_deck_is_refused() -> None:
 
 def test_responses_that_no_deal_gives_are_refused() -> None:
     deck = Deck((1, 2, 3), 6)
-    with pytest.raises(NotEstimable, match="2 or 2 was sent 3 times, but only 2 cards"):
+    with pytest.raises(
+        NotEstimable, match="2 or 2 was sent 3 times, but only 2 cards"
+    ):
         estimate_deck(tally_deck(deck, [2, 2, 2]))
     with pytest.raises(NotEstimable, match="1 or 3 was sent 5 times"):
         estimate_deck(tally_deck(deck, [1, 3, 3, 1, 1]))
@@ -111,10 +113,11 @@ def test_intervals_by_method() -> None:
     t = 1.984217  # of 99 degrees of freedom
     assert normal == pytest.approx((share - t * error, share + t * error), abs=1e-6)
     chebyshev = found.interval("yes", level=0.75, method="chebyshev")
-    assert chebyshev == pytest.approx((share - 2 * error, share + 2 * error), abs=1e-12)
-    for end in found.interval(
-        "yes", level=0.9, method="score"
-    ):  # each end explains the distance by its own variance
+    assert chebyshev == pytest.approx(
+        (share - 2 * error, share + 2 * error), abs=1e-12
+    )
+    # each end explains the distance by its own variance
+    for end in found.interval("yes", level=0.9, method="score"):
         z = abs(share - end) / math.sqrt(deck_variance(DECK, end, population=100))
         assert z == pytest.approx(1.644854, abs=1e-6)
     no, yes = found.conf_int().values()
@@ -142,7 +145,9 @@ def test_requests_that_do_not_exist_are_refused() -> None:
 
 def test_the_summary_tells_what_is_promised_and_what_it_cost() -> None:
     text = str(
-        estimate_deck(tally_deck(DECK, {1: 40, 2: 10, 3: 50}), population=100).summary()
+        estimate_deck(
+            tally_deck(DECK, {1: 40, 2: 10, 3: 50}), population=100
+        ).summary()
     )
     assert DECK.guarantee in text
     assert "direct and truthful answers" in text
@@ -159,9 +164,8 @@ def test_a_deck_is_worth_about_what_its_independent_cards_are() -> None:
     deck = integer_deck(10_000, 1, "1/10")
     found = estimate_deck(tally_deck(deck, {1: 4500, 2: 1000, 3: 4500}))
     assert found.evidence.share == 0.5
-    direct = 0.25 / deck_variance(
-        deck, 0.5
-    )  # so many direct answers of independent people have this variance
+    # so many direct answers of independent people have this variance
+    direct = 0.25 / deck_variance(deck, 0.5)
     told = str(found.summary()).split("about ")[1].split(" ")[0].replace(",", "")
     assert float(told) == pytest.approx(direct, rel=0.01)
 
@@ -182,7 +186,9 @@ def members_hands(deck: Deck, members: int) -> list[tuple[float, tuple[int, ...]
         )
         sent = tuple(
             count - held + back
-            for count, held, back in zip(deck.counts, hand, reversed(hand), strict=True)
+            for count, held, back in zip(
+                deck.counts, hand, reversed(hand), strict=True
+            )
         )
         found.append((ways / total, sent))
     return found
@@ -205,9 +211,8 @@ def test_the_default_interval_keeps_its_coverage_over_all_deals(
         ).interval("yes")
         covered += probability * (low - 1e-12 <= members / n <= high + 1e-12)
     assert covered >= 0.95
-    assert (
-        members < 5 or covered <= 0.997
-    )  # one member has three cards to hold: there are no finer steps
+    # one member has three cards to hold: there are no finer steps
+    assert members < 5 or covered <= 0.997
 
 
 def test_hands_and_deals_agree() -> None:
@@ -233,9 +238,8 @@ def test_the_mean_inverse_is_for_two_answers_alone() -> None:
     assert mean_inverse(kuk)[1] == pytest.approx(
         [(red / 3 - 0.3) / 0.5 for red in range(4)]
     )
-    level = christofides(
-        cards=["1/10", "4/10", "1/5", "1/10", "1/5"]
-    )  # its mean is 2.9
+    # its mean is 2.9
+    level = christofides(cards=["1/10", "4/10", "1/5", "1/10", "1/5"])
     assert mean_inverse(level).shape == (2, 5)
     even = christofides(cards=["1/10", "3/10", "3/10", "1/10", "1/5"])
     with pytest.raises(

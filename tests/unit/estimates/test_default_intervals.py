@@ -41,7 +41,10 @@ def coverage(
     law = multinomial(n, np.maximum(design.channel.floats() @ shares, 0.0))
     held = 0.0
     for some in itertools.product(range(n + 1), repeat=design.channel.responses - 1):
-        if sum(some) <= n and (chance := law.pmf([*some, n - sum(some)])) > HARDLY_EVER:
+        if (
+            sum(some) <= n
+            and (chance := law.pmf([*some, n - sum(some)])) > HARDLY_EVER
+        ):
             low, high = interval(design, (*some, n - sum(some)), number, method)
             held += chance * (low - 1e-9 <= shares[number] <= high + 1e-9)
     return float(held)
@@ -84,7 +87,9 @@ def test_three_answers(
 
 def test_cards_whose_middle_tells_nothing() -> None:
     design = dn.christofides(epsilon=8, middle="1/5")
-    assert all(coverage(design, (1 - share, share), 1, 30) >= LEAST for share in SHARES)
+    assert all(
+        coverage(design, (1 - share, share), 1, 30) >= LEAST for share in SHARES
+    )
 
 
 KINDS: dict[str, Callable[..., Design]] = {
@@ -161,12 +166,11 @@ def test_each_tail_keeps_its_half() -> None:
 
 def test_many_responses_of_every_sort_need_no_exact_interval() -> None:
     """It is wider: where the score interval keeps its level, it is the default."""
-    for n, wanted in (
-        (33, "exact"),
-        (34, "score"),
-    ):  # 0.1192 of the responses are the other one
+    # 0.1192 of the responses are the other one
+    for n, wanted in ((33, "exact"), (34, "score")):
         assert (
-            dn.estimate(dn.Tally(dn.warner(2), [n - 9, 9])).default_interval == wanted
+            dn.estimate(dn.Tally(dn.warner(2), [n - 9, 9])).default_interval
+            == wanted
         )
     assert (
         dn.estimate(
@@ -250,7 +254,8 @@ def test_contrasts(
     epsilon: float, shares: tuple[float, ...], weights: dict[str, float]
 ) -> None:
     assert (
-        contrast_coverage(dn.k_ary(3, epsilon=epsilon), shares, weights, None) >= LEAST
+        contrast_coverage(dn.k_ary(3, epsilon=epsilon), shares, weights, None)
+        >= LEAST
     )
 
 
@@ -270,7 +275,9 @@ def test_contrasts_of_one_share_and_of_two_answers() -> None:
         three.interval("2", level=0.9)
     )
     low, high = three.interval("2")
-    assert three.contrast({"2": -2}).interval() == pytest.approx((-2 * high, -2 * low))
+    assert three.contrast({"2": -2}).interval() == pytest.approx(
+        (-2 * high, -2 * low)
+    )
     for method in ("inversion", "likelihood"):
         two = dn.estimate(dn.Tally(dn.warner(1), [70, 30]), method=method)
         low, high = two.interval("yes")

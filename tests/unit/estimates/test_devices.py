@@ -8,7 +8,12 @@ from itertools import product
 import pytest
 
 import deniable as dn
-from deniable.errors import Incompatible, InvalidRequest, InvalidResponse, NotEstimable
+from deniable.errors import (
+    Incompatible,
+    InvalidRequest,
+    InvalidResponse,
+    NotEstimable,
+)
 
 CROSSWISE, DIRECT = dn.crosswise("1/4"), dn.direct()
 
@@ -67,7 +72,8 @@ def test_symbols_of_each_device_are_its_own() -> None:
 def test_what_does_not_fit_is_refused() -> None:
     designs = {"RR": CROSSWISE, "DQ": DIRECT}
     with pytest.raises(
-        InvalidResponse, match="row 2 was asked with 'XX'; expected one of 'RR', 'DQ'"
+        InvalidResponse,
+        match="row 2 was asked with 'XX'; expected one of 'RR', 'DQ'",
     ):
         dn.tally(designs, [0, 1], devices=["RR", "XX"], codes=True)
     with pytest.raises(InvalidResponse, match="2 responses and 1 devices"):

@@ -102,7 +102,9 @@ def test_projection_is_nearest_and_normalization_is_proportional() -> None:
     value = np.array([0.7, 0.5, -0.2])
     nearest = projection(value)
     assert np.allclose(nearest, [0.6, 0.4, 0.0])
-    grid = [np.array([a, b, 50 - a - b]) / 50 for a in range(51) for b in range(51 - a)]
+    grid = [
+        np.array([a, b, 50 - a - b]) / 50 for a in range(51) for b in range(51 - a)
+    ]
     assert all(
         np.linalg.norm(value - nearest) <= np.linalg.norm(value - each) + 1e-12
         for each in grid
@@ -195,9 +197,12 @@ def test_a_guess_by_name() -> None:
         categories=["no", "yes"],
         symbols=3,
     )
-    by_name = dn.estimate(dn.Tally(tall, [30, 30, 40]), guess={"no": 0.9, "yes": 0.1})
+    by_name = dn.estimate(
+        dn.Tally(tall, [30, 30, 40]), guess={"no": 0.9, "yes": 0.1}
+    )
     assert np.array_equal(
-        by_name.value, dn.estimate(dn.Tally(tall, [30, 30, 40]), guess=[0.9, 0.1]).value
+        by_name.value,
+        dn.estimate(dn.Tally(tall, [30, 30, 40]), guess=[0.9, 0.1]).value,
     )
 
 
@@ -213,9 +218,8 @@ def test_a_left_inverse_travels_with_its_estimate() -> None:
     )
 
 
-FEW = dn.Tally(
-    dn.matrix([["1/2", 0], [0, "1/2"], ["1/2", "1/2"]]), [0, 0, 3]
-)  # everybody sent the blank response
+# everybody sent the blank response
+FEW = dn.Tally(dn.matrix([["1/2", 0], [0, "1/2"], ["1/2", "1/2"]]), [0, 0, 3])
 
 
 def test_where_the_unbiased_variance_is_negative_the_error_is_that_of_possible_shares() -> (
@@ -238,7 +242,8 @@ def test_the_weights_of_a_contrast_are_finite_numbers(weight: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "options", [{"guess": "abc"}, {"guess": {"often": "x"}}, {"inverse": [[1, 2], [3]]}]
+    "options",
+    [{"guess": "abc"}, {"guess": {"often": "x"}}, {"inverse": [[1, 2], [3]]}],
 )
 def test_what_holds_no_numbers_is_refused(options: dict[str, Any]) -> None:
     with pytest.raises(InvalidRequest, match="expected numbers alone"):
@@ -249,7 +254,9 @@ def test_what_holds_no_numbers_is_refused(options: dict[str, Any]) -> None:
 def test_a_level_lies_between_0_and_1(level: Any) -> None:
     estimate = dn.estimate(TALLY)
     for refused in (estimate.conf_int, estimate.contrast({"often": 1}).interval):
-        with pytest.raises(InvalidRequest, match="expected a number between 0 and 1"):
+        with pytest.raises(
+            InvalidRequest, match="expected a number between 0 and 1"
+        ):
             refused(level=level)
 
 
@@ -285,11 +292,8 @@ def test_an_interval_that_holds_every_share_is_told(n: int) -> None:
     ("design", "counts", "multiplier"),
     [
         (dn.crosswise("1/4"), [160, 500], 13.04),  # at 6.7 %: .2031 / (.25 · .0623)
-        (
-            dn.forced_response("2/3", "1/6", "1/6"),
-            [418, 82],
-            7.61,
-        ),  # at 5 %: .16 / (4/9 · .0475)
+        # at 5 %: .16 / (4/9 · .0475)
+        (dn.forced_response("2/3", "1/6", "1/6"), [418, 82], 7.61),
     ],
     ids=["crosswise", "die"],
 )
@@ -303,7 +307,9 @@ def test_the_cost_of_privacy_is_sensible_where_the_share_is_about_0(
     u, v = (float(design.channel.probability(1, given=answer)) for answer in (0, 1))
     sent = u + (v - u) * at
     expected = people * (v - u) ** 2 * at * (1 - at) / (sent * (1 - sent))
-    assert [row.effective for row in told.rows] == pytest.approx([expected, expected])
+    assert [row.effective for row in told.rows] == pytest.approx(
+        [expected, expected]
+    )
     assert expected == pytest.approx(people / multiplier, rel=0.01)
     assert (
         f"{people:,} responses are worth about {expected:,.0f} direct and truthful answers"
@@ -332,9 +338,8 @@ def test_what_is_implausible_is_not_excused() -> None:
     assert price in str(chance.summary())
     with pytest.warns(ImplausibleResponses):
         doubted = dn.estimate(dn.Tally(die, [1900, 200]))
-    told = (
-        doubted.warnings[0].text
-    )  # (200/2100 − 1/6)·3/2 = −10.7 %, and √(5/36/2100)·3/2 = 1.22 % at a share of 0
+    # (200/2100 − 1/6)·3/2 = −10.7 %, and √(5/36/2100)·3/2 = 1.22 % at a share of 0
+    told = doubted.warnings[0].text
     assert (
         "-10.7%, 8.8 standard errors below 0 (at a share of 0 the error would be 1.2%): fewer responses"
         in told

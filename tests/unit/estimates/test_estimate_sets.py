@@ -34,7 +34,9 @@ Matrix = NDArray[np.float64]
 
 
 @pytest.fixture(autouse=True, params=["each set apart", "sums"])
-def _counted(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+def _counted(
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Count few categories once as they are counted, and once as many are."""
     if request.param == "sums":
         monkeypatch.setattr(sets, "MAX_COUNTED_APART", 1)
@@ -77,7 +79,9 @@ def test_the_estimate_is_unbiased(channel: Sets, method: str) -> None:
 
 @every
 @both
-@pytest.mark.parametrize(("population", "f"), [(None, 1.0), (10, 0.0), (20, 10 / 19)])
+@pytest.mark.parametrize(
+    ("population", "f"), [(None, 1.0), (10, 0.0), (20, 10 / 19)]
+)
 def test_the_covariance_is_that_of_the_table(
     channel: Sets, method: str, population: int | None, f: float
 ) -> None:
@@ -106,13 +110,17 @@ def test_the_estimated_covariance_is_right_on_average(
     for one in np.flatnonzero(sent):
         for two in np.flatnonzero(sent):
             tally = dn.Tally(
-                design, (cells[:, one] + cells[:, two]).astype(np.int64), respondents=2
+                design,
+                (cells[:, one] + cells[:, two]).astype(np.int64),
+                respondents=2,
             )
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", ImplausibleResponses)
                 made = dn.estimate(tally, method=method)
             mean += sent[one] * sent[two] * made.cov_params()
-    assert mean == pytest.approx(covariance(design, shares, 2, method=method), abs=1e-9)
+    assert mean == pytest.approx(
+        covariance(design, shares, 2, method=method), abs=1e-9
+    )
 
 
 @every
@@ -166,7 +174,9 @@ def test_a_hundred_thousand_categories_need_no_matrix() -> None:
         assert estimate.value.shape == (100_000,)
         linear = left_inverse(design.channel)
         own, other = linear.spread(estimate.value)
-        variances = (other + (own - other) * estimate.value - estimate.value**2) / 299
+        variances = (
+            other + (own - other) * estimate.value - estimate.value**2
+        ) / 299
         assert estimate.errors[:20] ** 2 == pytest.approx(variances[:20])
         assert estimate.contrast({"0": 1, "1": -1}).error > 0
 
@@ -192,7 +202,9 @@ def test_a_tiny_epsilon_keeps_its_digits() -> None:
     ):
         linear = left_inverse(design.channel)
         shares = np.array([0.5, 0.5, 0, 0, 0, 0])
-        assert linear.shares(linear.expected(shares)) == pytest.approx(shares, abs=1e-9)
+        assert linear.shares(linear.expected(shares)) == pytest.approx(
+            shares, abs=1e-9
+        )
 
 
 def test_intervals_hold_as_often_as_they_say() -> None:
@@ -221,7 +233,8 @@ def test_exact_intervals_are_the_same_however_sets_are_counted() -> None:
     many = [each + 10 * "0" for each in held]
     wanted = dn.estimate(dn.tally(dn.unary(13, 1), many)).conf_int(method="exact")
     assert (
-        dn.estimate(dn.tally(dn.rappor(13, 1), many)).conf_int(method="exact") == wanted
+        dn.estimate(dn.tally(dn.rappor(13, 1), many)).conf_int(method="exact")
+        == wanted
     )
     few = dn.estimate(dn.tally(dn.rappor(3, 1), held)).conf_int(method="exact")
     assert few == {name: wanted[name] for name in few}
@@ -273,7 +286,9 @@ def test_other_designs_have_no_customary_estimate() -> None:
     ],
 )
 @both
-def test_sets_that_tell_nothing_are_not_estimable(channel: Sets, method: str) -> None:
+def test_sets_that_tell_nothing_are_not_estimable(
+    channel: Sets, method: str
+) -> None:
     with pytest.raises(NotEstimable, match="cannot be told apart"):
         METHODS[method](channel)
 

@@ -57,13 +57,17 @@ def test_the_score_interval_alone_would_be_found_out(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Where no one count tells enough of a category, score and profile together hold what the score interval misses."""
-    fitted = coverage.Fitted(dn.rr3_ddagger(p1="1/5", p2="1/4"), coverage.Sampling(10))
+    fitted = coverage.Fitted(
+        dn.rr3_ddagger(p1="1/5", p2="1/4"), coverage.Sampling(10)
+    )
     assert fitted.method == "wide"
     assert min(coverage.gone_through(fitted).rates) >= coverage.LEAST
     monkeypatch.setattr(coverage, "METHOD", "score")
     assert (
         min(
-            coverage.gone_through(coverage.Fitted(fitted.design, fitted.sampling)).rates
+            coverage.gone_through(
+                coverage.Fitted(fitted.design, fitted.sampling)
+            ).rates
         )
         < 0.9
     )

@@ -79,7 +79,9 @@ def test_of_very_many_numbers_a_page_shows_the_largest_and_a_table_all() -> None
     assert len(json.loads(many.to_json())["rows"]) == 100
 
 
-@pytest.mark.parametrize("name", ["result.xlsx", "result", "result.json.gz", ".json"])
+@pytest.mark.parametrize(
+    "name", ["result.xlsx", "result", "result.json.gz", ".json"]
+)
 def test_an_ending_that_says_nothing_is_refused(name: str) -> None:
     with pytest.raises(
         InvalidRequest,

@@ -31,7 +31,9 @@ def coverage(
 
     The interval of a category depends on the count of its own symbol alone, which is binomial.
     """
-    own, other = (float(design.channel.probability(1, given=given)) for given in (1, 0))
+    own, other = (
+        float(design.channel.probability(1, given=given)) for given in (1, 0)
+    )
     weights = binom.pmf(np.arange(n + 1), n, other + (own - other) * share)
     intervals = [
         list(each.conf_int(method=method, level=level).values())[-1]
@@ -68,7 +70,8 @@ def test_the_normal_interval_fails_where_the_default_holds() -> None:
 def test_conservative_methods_never_fall_below_their_level(method: str) -> None:
     design = dn.warner(epsilon=2)
     assert all(
-        coverage(design, share, 60, method) >= 0.95 for share in (0, 0.02, 0.3, 0.7, 1)
+        coverage(design, share, 60, method) >= 0.95
+        for share in (0, 0.02, 0.3, 0.7, 1)
     )
 
 
@@ -87,9 +90,12 @@ def test_the_profile_knows_how_many_people_there_are(
     design, n = dn.warner(epsilon=3), 60
     p, q = (float(design.channel.probability(1, given=given)) for given in (1, 0))
     law = np.zeros(n + 1)
-    for m, chance in enumerate(hypergeom.pmf(np.arange(n + 1), population, members, n)):
+    for m, chance in enumerate(
+        hypergeom.pmf(np.arange(n + 1), population, members, n)
+    ):
         law += chance * np.convolve(
-            binom.pmf(np.arange(m + 1), m, p), binom.pmf(np.arange(n - m + 1), n - m, q)
+            binom.pmf(np.arange(m + 1), m, p),
+            binom.pmf(np.arange(n - m + 1), n - m, q),
         )
     held = {}
     for known in (population, None):
@@ -149,7 +155,9 @@ def test_every_method_holds_the_point_and_widens_with_the_level() -> None:
 
 def test_simultaneous_intervals_split_the_error() -> None:
     estimate = dn.estimate(dn.Tally(dn.k_ary(5, epsilon=1), [50, 80, 70, 60, 40]))
-    assert estimate.conf_int(simultaneous=True) == estimate.conf_int(level=1 - 0.05 / 5)
+    assert estimate.conf_int(simultaneous=True) == estimate.conf_int(
+        level=1 - 0.05 / 5
+    )
     two = dn.estimate(dn.Tally(dn.warner(1), [50, 80]))
     assert two.conf_int(simultaneous=True) == two.conf_int()
 
@@ -167,22 +175,24 @@ def test_a_census_is_narrower_than_a_sample() -> None:
     assert len(set(widths)) == 3
 
 
-def test_general_designs_have_score_and_profile_intervals_that_agree_roughly() -> None:
+def test_general_designs_have_score_and_profile_intervals_that_agree_roughly() -> (
+    None
+):
     design = dn.matrix([[0.6, 0.2, 0.1], [0.3, 0.5, 0.2], [0.1, 0.3, 0.7]])
     estimate = dn.estimate(dn.Tally(design, [3000, 3500, 3500]))
     for one, two in zip(
-        *(estimate.conf_int(method=method).values() for method in ("score", "profile")),
+        *(
+            estimate.conf_int(method=method).values()
+            for method in ("score", "profile")
+        ),
         strict=True,
     ):
         assert one == pytest.approx(two, abs=0.004)
 
 
 def test_what_does_not_fit_is_refused() -> None:
-    rows = [
-        ["1/2", 0, "1/3"],
-        ["1/2", "1/2", "1/3"],
-        [0, "1/2", "1/3"],
-    ]  # nothing comes mostly from the last
+    # nothing comes mostly from the last
+    rows = [["1/2", 0, "1/3"], ["1/2", "1/2", "1/3"], [0, "1/2", "1/3"]]
     estimate = dn.estimate(dn.Tally(dn.matrix(rows), [30, 30, 40]))
     with pytest.raises(InvalidRequest, match="responses of its own"):
         estimate.conf_int(method="exact")

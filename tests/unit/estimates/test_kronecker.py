@@ -34,7 +34,9 @@ every = pytest.mark.parametrize("design", DESIGNS, ids=range(3))
 
 @every
 @pytest.mark.parametrize("f", [0.0, 0.3, 1.0])
-def test_factors_give_what_the_written_matrix_gives(design: Design, f: float) -> None:
+def test_factors_give_what_the_written_matrix_gives(
+    design: Design, f: float
+) -> None:
     rng = np.random.default_rng(2)
     shares = rng.dirichlet(np.ones(design.channel.answers))
     seen = rng.dirichlet(np.ones(design.channel.responses))
@@ -50,8 +52,12 @@ def test_factors_give_what_the_written_matrix_gives(design: Design, f: float) ->
         held.variances, np.diagonal(held.matrix()), rtol=1e-10, atol=1e-14
     )
     one, two = rng.normal(size=(2, len(shares)))
-    assert held.between(one, two) == pytest.approx(written.between(one, two), rel=1e-9)
-    assert held.between(one, two) == pytest.approx(one @ held.matrix() @ two, rel=1e-9)
+    assert held.between(one, two) == pytest.approx(
+        written.between(one, two), rel=1e-9
+    )
+    assert held.between(one, two) == pytest.approx(
+        one @ held.matrix() @ two, rel=1e-9
+    )
 
 
 def test_one_certain_answer_has_a_spread_too() -> None:
@@ -80,9 +86,8 @@ def test_four_attributes_of_six_categories_have_a_full_covariance() -> None:
     whole = covariance(design, shares, 1000)
     assert whole.shape == (1296, 1296)
     assert np.allclose(whole, whole.T, rtol=1e-9, atol=1e-9)
-    assert (
-        np.abs(whole.sum(axis=0)).max() < 1e-9 * np.abs(whole).max()
-    )  # shares add up to 1
+    # shares add up to 1
+    assert np.abs(whole.sum(axis=0)).max() < 1e-9 * np.abs(whole).max()
     contrast = rng.normal(size=1296)
     linear = left_inverse(design.channel)
     held = linear.covariance(linear.expected(shares), shares, 1.0, 1000)
@@ -96,9 +101,8 @@ def test_a_million_cells_have_shares_and_errors_but_no_written_matrix() -> None:
     counts = np.zeros(1 << 20, np.int64)
     counts[:: 1 << 10] = 7
     with warnings.catch_warnings():
-        warnings.simplefilter(
-            "ignore", ImplausibleResponses
-        )  # no survey looks like this
+        # no survey looks like this
+        warnings.simplefilter("ignore", ImplausibleResponses)
         found = estimate(Tally(design, counts))
     assert found.value.sum() == pytest.approx(1)
     assert (found.errors > 0).all()

@@ -59,7 +59,9 @@ def test_em_reaches_the_height_that_its_gap_promises(counts: list[int]) -> None:
     )
     assert convergence.converged
     best = log_likelihood(observed, matrix @ shares)
-    grid = [np.array([a, b, 20 - a - b]) / 20 for a in range(21) for b in range(21 - a)]
+    grid = [
+        np.array([a, b, 20 - a - b]) / 20 for a in range(21) for b in range(21 - a)
+    ]
     assert all(
         log_likelihood(observed, matrix @ each) <= best + convergence.gap + 1e-9
         for each in grid
@@ -94,7 +96,8 @@ def test_newton_and_em_find_the_same_maximum() -> None:
             settled += 1
             assert found[1].gap <= 1e-9
             heights = [
-                log_likelihood(counts, matrix @ shares) for shares in (found[0], slow)
+                log_likelihood(counts, matrix @ shares)
+                for shares in (found[0], slow)
             ]
             assert heights[0] >= heights[1] - 1e-7
             assert found[0].min() >= 0
@@ -110,7 +113,8 @@ def test_a_few_steps_are_enough_whatever_rounding_leaves() -> None:
     ):
         matrix = design.channel.floats()
         shares = (
-            np.arange(1, matrix.shape[1] + 1) / np.arange(1, matrix.shape[1] + 1).sum()
+            np.arange(1, matrix.shape[1] + 1)
+            / np.arange(1, matrix.shape[1] + 1).sum()
         )
         for seed in range(5):
             counts = (

@@ -23,7 +23,12 @@ TALL = dn.matrix(
 
 @pytest.mark.parametrize(
     "channel",
-    [Diagonal(5, 3, 1), Diagonal(4, 1, 3), TALL.channel, dn.binary(0.9, 0.7).channel],
+    [
+        Diagonal(5, 3, 1),
+        Diagonal(4, 1, 3),
+        TALL.channel,
+        dn.binary(0.9, 0.7).channel,
+    ],
 )
 def test_shares_invert_what_is_expected(channel: Diagonal | Dense) -> None:
     linear = left_inverse(channel)
@@ -40,7 +45,9 @@ def test_the_closed_form_of_a_diagonal_channel_is_the_written_out_one(
     shares = np.array([0.1, 0.2, 0.3, 0.4])
     closed, written = left_inverse(diagonal), left_inverse(diagonal.dense())
     responses = closed.expected(shares)
-    one, two = (each.covariance(responses, shares, f, 50) for each in (closed, written))
+    one, two = (
+        each.covariance(responses, shares, f, 50) for each in (closed, written)
+    )
     assert np.allclose(one.matrix(), two.matrix(), atol=1e-14)
     assert np.allclose(one.variances, two.variances, atol=1e-14)
     weights = np.array([1.0, -1.0, 0.5, 0.0])

@@ -11,7 +11,12 @@ from scipy.optimize import brentq, minimize
 from scipy.stats import binom, chi2, chi2_contingency
 
 import deniable as dn
-from deniable.errors import Incompatible, InvalidRequest, InvalidResponse, NotEstimable
+from deniable.errors import (
+    Incompatible,
+    InvalidRequest,
+    InvalidResponse,
+    NotEstimable,
+)
 from tests.support.seeded import seeded
 
 WARNER = dn.warner(p="3/4")
@@ -31,7 +36,8 @@ def test_two_columns_are_the_table_of_their_product() -> None:
     assert (found.rows, found.columns) == ("smokes", "drinks")
     assert found.estimate.tally == dn.Tally(BOTH, [1, 0, 0, 1], missing=2)
     sent = [
-        dn.Responses(WARNER, {"response": np.array([0, 1], np.uint8)}) for _ in range(2)
+        dn.Responses(WARNER, {"response": np.array([0, 1], np.uint8)})
+        for _ in range(2)
     ]
     same = dn.cross_table(*sent, rows="smokes", columns="drinks")
     assert same.estimate.tally == dn.Tally(BOTH, [1, 0, 0, 1])
@@ -67,7 +73,9 @@ def test_the_likely_table_shows_the_unbiased_one_beside_it() -> None:
     likely = table(few, "likelihood")
     assert likely.shares.min() >= 0 > likely.unbiased.shares.min()
     frame = likely.to_frame()
-    assert frame["unbiased"].tolist() == pytest.approx(list(table(few).params.values()))
+    assert frame["unbiased"].tolist() == pytest.approx(
+        list(table(few).params.values())
+    )
     assert "unbiased" in str(likely.summary())
     assert "unbiased" not in str(table().summary()).splitlines()[1]
     assert table().unbiased == table()
@@ -150,7 +158,9 @@ def test_strength_of_rare_answers_is_told_by_likelihood() -> None:
     assert not math.isnan(table().cramers_v)
 
 
-def test_measures_of_a_table_that_is_asked_directly_are_those_of_the_textbook() -> None:
+def test_measures_of_a_table_that_is_asked_directly_are_those_of_the_textbook() -> (
+    None
+):
     direct = dn.product({"a": dn.direct(), "b": dn.direct()})
     counts = np.array([[50, 20], [10, 40]])
     found = dn.cross_table(dn.Tally(direct, counts.ravel()))
@@ -183,9 +193,8 @@ def test_correlation_with_numbers() -> None:
         assert -1 < low < high < 1
     assert abs(np.mean(found)) < 7 * np.mean(errors) / math.sqrt(60)
     assert np.std(found) == pytest.approx(np.mean(errors), rel=0.6)
-    plain = np.corrcoef(np.asarray(sent.columns["response"], float), age)[
-        0, 1
-    ]  # the fault: the device is forgotten
+    # the fault: the device is forgotten
+    plain = np.corrcoef(np.asarray(sent.columns["response"], float), age)[0, 1]
     assert made.params["correlation"] > plain + 0.1
 
 
@@ -236,7 +245,8 @@ def test_a_correlation_needs_an_order() -> None:
     assert numbers.params == pytest.approx(ordered.params)
     assert "'never' as 0, 'once' as 1" in numbers.summary().notes[0]
     assert (
-        dn.Statistic.from_json(numbers.to_json(), k_ary).summary() == numbers.summary()
+        dn.Statistic.from_json(numbers.to_json(), k_ary).summary()
+        == numbers.summary()
     )
     two = dn.correlation(
         dn.Responses(WARNER, {"response": rng.integers(0, 2, 400, np.uint8)}),
@@ -281,7 +291,11 @@ def test_intervals_of_the_odds_ratio_hold_near_the_border() -> None:
 
     The fault that must be found: the interval of the textbook, of responses as if they were answers.
     """
-    rng, runs, truth = np.random.default_rng(11), 60, np.array([0.85, 0.06, 0.06, 0.03])
+    rng, runs, truth = (
+        np.random.default_rng(11),
+        60,
+        np.array([0.85, 0.06, 0.06, 0.03]),
+    )
     channel = np.kron([[0.75, 0.25], [0.25, 0.75]], [[0.75, 0.25], [0.25, 0.75]])
     ratio = truth[0] * truth[3] / (truth[1] * truth[2])
     held = textbook = 0

@@ -20,11 +20,15 @@ LEAST = 0.95  # these intervals are exact
 SAMPLES = ((10, 10), (10, 25), (30, 30), (30, 60))
 
 
-def law_of_hits(design: dn.Design, n: int, population: int, number: int) -> np.ndarray:
+def law_of_hits(
+    design: dn.Design, n: int, population: int, number: int
+) -> np.ndarray:
     """How likely each number of responses with the second symbol is, if so many people have the second answer."""
     p, q = (float(design.channel.probability(1, given=answer)) for answer in (1, 0))
     law = np.zeros(n + 1)
-    for m, weight in enumerate(hypergeom.pmf(np.arange(n + 1), population, number, n)):
+    for m, weight in enumerate(
+        hypergeom.pmf(np.arange(n + 1), population, number, n)
+    ):
         if weight > 0:
             law += weight * np.convolve(
                 binom.pmf(range(m + 1), m, p), binom.pmf(range(n - m + 1), n - m, q)
@@ -95,7 +99,9 @@ def test_independent_respondents_stand_in_where_the_sum_is_too_long(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Theirs is the wider interval."""
-    close = dn.estimate(dn.Tally(dn.warner(8), [25, 5]), population=40).interval("yes")
+    close = dn.estimate(dn.Tally(dn.warner(8), [25, 5]), population=40).interval(
+        "yes"
+    )
     monkeypatch.setattr(backing, "MOST_TERMS", 0)
     low, high = dn.estimate(dn.Tally(dn.warner(8), [25, 5]), population=40).interval(
         "yes"
@@ -150,7 +156,9 @@ def multinomials(
         for counts, chance in law.items():
             for response, each in enumerate(column):
                 after[
-                    tuple(count + (response == at) for at, count in enumerate(counts))
+                    tuple(
+                        count + (response == at) for at, count in enumerate(counts)
+                    )
                 ] += chance * each
         law = dict(after)
     return law
@@ -178,7 +186,9 @@ def responses(deck: dn.Deck, n: int, m: int) -> dict[tuple[int, ...], float]:
     for hand, chance in deals(deck.counts, m).items():
         left = tuple(np.subtract(deck.counts, hand).tolist())
         for others, chance_of_others in deals(left, n - m).items():
-            law[tuple(np.add(others, hand[::-1]).tolist())] += chance * chance_of_others
+            law[tuple(np.add(others, hand[::-1]).tolist())] += (
+                chance * chance_of_others
+            )
     return dict(law)
 
 
@@ -193,7 +203,10 @@ DECKS = (
 
 @cache
 def deck_ends(
-    deck: dn.Deck, counts: tuple[int, ...], population: int | None, method: str | None
+    deck: dn.Deck,
+    counts: tuple[int, ...],
+    population: int | None,
+    method: str | None,
 ) -> tuple[float, float]:
     tally = DeckTally(deck, np.array(counts), missing=deck.people - sum(counts))
     return estimate_deck(tally, population=population).interval("yes", method=method)

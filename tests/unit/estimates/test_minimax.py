@@ -98,7 +98,9 @@ def test_the_minimax_inverse_is_at_most_as_risky_as_the_default_and_can_be_hande
     found = minimax(design)
     default = left_inverse(channel)
     v = moments(default, 3)
-    assert found.risk <= max(v @ pi - pi @ pi for pi in [hardest(default, 3)]) + 1e-12
+    assert (
+        found.risk <= max(v @ pi - pi @ pi for pi in [hardest(default, 3)]) + 1e-12
+    )
     tally = dn.Tally(
         design, np.rint(1000 * floats(channel) @ [0.2, 0.3, 0.5]).astype(int)
     )

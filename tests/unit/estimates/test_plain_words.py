@@ -98,7 +98,9 @@ def test_what_statsmodels_calls_alpha_is_told() -> None:
 
 def test_messages_name_what_was_wrong() -> None:
     table = dn.cross_table(PAIRS)
-    with pytest.raises(InvalidRequest, match="a table was given in place of a column"):
+    with pytest.raises(
+        InvalidRequest, match="a table was given in place of a column"
+    ):
         dn.cross_table(FRAME, rows="drug", columns="vote")  # type: ignore[call-overload]
     with pytest.raises(
         InvalidRequest, match="a design was given without what was sent"
@@ -109,7 +111,9 @@ def test_messages_name_what_was_wrong() -> None:
         match=r"rows= is a str; expected two answers, such as \('no', 'yes'\)",
     ):
         table.odds_ratio(rows="yes")  # type: ignore[arg-type]
-    with pytest.raises(InvalidRequest, match="there are 3 columns; expected which two"):
+    with pytest.raises(
+        InvalidRequest, match="there are 3 columns; expected which two"
+    ):
         table.odds_ratio()
     with pytest.raises(
         InvalidAnswer, match="the answers are a table of 2 columns"

@@ -83,7 +83,9 @@ def test_a_direct_question_gives_the_textbook() -> None:
 
 def test_many_respondents_far_from_what_the_device_sends_lose_no_digits() -> None:
     """Nobody of 4,000 said yes, where the device alone makes a sixth do so: the weights span e^±700 and more."""
-    found = dn.posterior(dn.Tally(dn.forced_response("2/3", "1/6", "1/6"), [4000, 0]))
+    found = dn.posterior(
+        dn.Tally(dn.forced_response("2/3", "1/6", "1/6"), [4000, 0])
+    )
     assert (
         0
         < found.interval("yes").low
@@ -139,7 +141,9 @@ def test_three_answers_agree_with_a_sum_over_the_simplex() -> None:
     weights = np.exp(logs - logs.max())
     means = weights @ points / weights.sum()
     found = dn.posterior(
-        dn.Tally(design, counts), prior=prior.tolist(), draws=np.random.default_rng(2)
+        dn.Tally(design, counts),
+        prior=prior.tolist(),
+        draws=np.random.default_rng(2),
     )
     errors = np.array(list(found.bse.values())) / np.sqrt(found.drawn.effective)
     assert (
@@ -150,13 +154,17 @@ def test_three_answers_agree_with_a_sum_over_the_simplex() -> None:
 
 def test_the_same_generator_gives_the_same_result_and_the_system_another() -> None:
     tally = dn.Tally(dn.k_ary(3, epsilon=5), [150, 90, 60])
-    one, two = (dn.posterior(tally, draws=np.random.default_rng(5)) for _ in range(2))
+    one, two = (
+        dn.posterior(tally, draws=np.random.default_rng(5)) for _ in range(2)
+    )
     assert one == two
     assert one.params == two.params
     assert dn.posterior(tally) != one
 
 
-def test_chains_that_hardly_move_are_doubted(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_chains_that_hardly_move_are_doubted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(posteriors, "_MAX_SWEEPS", 1000)
     found = dn.posterior(
         dn.Tally(dn.k_ary(3, epsilon="1/5"), [60, 50, 40]),
@@ -181,9 +189,10 @@ def test_the_effective_sample_size_of_a_chain_with_a_known_memory(
     worth, ratio = posteriors._worth(chains[:, :, None])
     assert worth == pytest.approx(32_000 * (1 - memory) / (1 + memory), rel=0.15)
     assert ratio < 1.01
+    # chains that disagree
     assert (
         posteriors._worth(chains[:, :, None] + np.arange(4)[:, None, None])[1] > 1.05
-    )  # chains that disagree
+    )
 
 
 def test_the_prior_is_shown_and_intervals_are_called_credible() -> None:
@@ -201,7 +210,9 @@ def test_the_prior_is_shown_and_intervals_are_called_credible() -> None:
     ]
     assert cells[1][4] == "0.3000"
     told = str(found.summary())
-    assert "Prior: Dirichlet(7, 3), which counts as much as 10 direct answers." in told
+    assert (
+        "Prior: Dirichlet(7, 3), which counts as much as 10 direct answers." in told
+    )
     assert "4 sent no response" in told
     assert found == dn.posterior(dn.estimate(found.tally), prior=[7, 3])
 
@@ -232,4 +243,6 @@ def test_what_cannot_be_done_says_so() -> None:
     with pytest.raises(NotEstimable, match="keeps sums"):
         dn.posterior(with_sums(dn.rappor(30, 2), [20] * 30, 100))
     with pytest.raises(InvalidRequest, match="expected a number"):
-        dn.posterior(dn.Tally(dn.warner(p="3/4"), [70, 30])).above("yes", float("nan"))
+        dn.posterior(dn.Tally(dn.warner(p="3/4"), [70, 30])).above(
+            "yes", float("nan")
+        )

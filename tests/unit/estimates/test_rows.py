@@ -27,7 +27,9 @@ FEW = {
 
 def sent(design: Design, n: int = 3000) -> dn.Responses[Design]:
     answers = (
-        np.minimum(np.random.default_rng(5).geometric(0.6, n), len(design.categories))
+        np.minimum(
+            np.random.default_rng(5).geometric(0.6, n), len(design.categories)
+        )
         - 1
     )
     return dn.respond_all(
@@ -50,9 +52,8 @@ def test_rows_say_what_a_count_of_each_set_says(
     assert found.convergence is not None
     assert found.convergence.converged
     assert found.value == pytest.approx(wanted.value, abs=1e-6)
-    assert found.errors == pytest.approx(
-        wanted.errors, rel=0.1
-    )  # observed information for expected
+    # observed information for expected
+    assert found.errors == pytest.approx(wanted.errors, rel=0.1)
     for name, (low, high) in found.conf_int().items():
         assert (low, high) == pytest.approx(ends[name], abs=1e-5)
 

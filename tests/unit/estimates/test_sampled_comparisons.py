@@ -12,7 +12,12 @@ from scipy.stats import t as student
 
 import deniable as dn
 from deniable import documents
-from deniable.errors import Incompatible, InvalidRequest, NotEstimable, UnreadableFile
+from deniable.errors import (
+    Incompatible,
+    InvalidRequest,
+    NotEstimable,
+    UnreadableFile,
+)
 from deniable.estimates.measures import Correlation, TableMeasure
 from deniable.estimates.testing import wald_test
 
@@ -55,9 +60,8 @@ def test_groups_of_a_sample_are_compared_in_pairs() -> None:
     assert pairs.p_values["north − south · yes"] == pytest.approx(tail)
     assert pairs.adjusted["north − south · yes"] == pytest.approx(3 * tail)
     spread = found.cov_params()  # of no and yes in north, south and west
-    shared = (
-        spread[1, 1] - spread[1, 5] - spread[3, 1] + spread[3, 5]
-    )  # of north − south with north − west
+    # of north − south with north − west
+    shared = spread[1, 1] - spread[1, 5] - spread[3, 1] + spread[3, 5]
     assert pairs.cov_params()[0, 1] == pytest.approx(shared)
     low, high = pairs.conf_int()["north − south · yes"]
     assert 0 < low < gap.value < high
@@ -88,9 +92,8 @@ def test_a_test_of_two_groups_is_that_of_their_difference() -> None:
     test = found.homogeneity("yes")
     assert test.p_value == pytest.approx(p_value)
     assert (test.df, test.below) == (1, int(found.degrees.min()))
-    assert found.homogeneity().p_value == pytest.approx(
-        p_value
-    )  # shares of two categories move together
+    # shares of two categories move together
+    assert found.homogeneity().p_value == pytest.approx(p_value)
     assert f"{found.homogeneity()}." in found.summary().notes
     assert "F = " in str(test)
     with pytest.raises(InvalidRequest, match="'maybe' was not estimated"):
@@ -121,16 +124,16 @@ def test_groups_that_are_alike_are_seldom_told_apart() -> None:
             .p_value
             < 0.05
         )
-    assert (
-        alarms <= 42
-    )  # of 20 expected: the chance of more is below 1e-5 for a test of exactly 5 %
-    assert (
-        naive > alarms
-    )  # without clusters people of one village count as if they were strangers
+    # of 20 expected: the chance of more is below 1e-5 for a test of exactly 5 %
+    assert alarms <= 42
+    # without clusters people of one village count as if they were strangers
+    assert naive > alarms
 
 
 def test_few_clusters_cannot_tell_many_numbers() -> None:
-    rows = dn.Responses(THREE, {"response": RNG.integers(3, size=N).astype(np.uint8)})
+    rows = dn.Responses(
+        THREE, {"response": RNG.integers(3, size=N).astype(np.uint8)}
+    )
     found = dn.estimate(rows, sampling=dn.Sampling(clusters=VILLAGE % 3), by=REGION)
     with pytest.raises(NotEstimable, match="too few clusters"):
         found.homogeneity()
@@ -147,7 +150,9 @@ def test_the_law_of_several_differences_is_an_f() -> None:
     test = wald_test("x = y = 0", [1.0, -2.0], [[1.0, 0.0], [0.0, 4.0]], 10)
     assert test.statistic == pytest.approx(2 * 9 / 20)
     assert test.p_value == pytest.approx(f_law.sf(0.9, 2, 9))
-    assert str(test) == "x = y = 0: F = 0.90 with 2 and 9 degrees of freedom, p = 0.44"
+    assert (
+        str(test) == "x = y = 0: F = 0.90 with 2 and 9 degrees of freedom, p = 0.44"
+    )
 
 
 def test_a_table_of_even_weights_is_the_plain_one() -> None:
@@ -166,7 +171,9 @@ def test_a_table_of_even_weights_is_the_plain_one() -> None:
         [one], [two] = own.conf_int().values(), theirs.conf_int().values()
         assert tuple(one) == pytest.approx(tuple(two), rel=0.02)
     among = table.share("yes", among="yes")
-    assert among.value == pytest.approx(plain.share("yes", among="yes").value, rel=1e-4)
+    assert among.value == pytest.approx(
+        plain.share("yes", among="yes").value, rel=1e-4
+    )
     assert table.independence().statistic == pytest.approx(
         plain.independence().statistic, rel=0.3
     )
@@ -201,9 +208,8 @@ def test_a_table_of_a_clustered_sample_is_less_sure() -> None:
         assert pickle.loads(pickle.dumps(result)) == result
     uneven = dn.cross_table(FIRST, SECOND, sampling=CLUSTERED)
     assert uneven.shares.min() > 0
-    assert uneven.cells.likely == pytest.approx(
-        uneven.shares.reshape(-1), abs=1e-6
-    )  # inside, the unbiased one is the best
+    # inside, the unbiased one is the best
+    assert uneven.cells.likely == pytest.approx(uneven.shares.reshape(-1), abs=1e-6)
     weighed = dn.cross_table(
         one, two, sampling=dn.Sampling(np.full(N, 3.0), clusters=village)
     )
@@ -226,7 +232,10 @@ def test_a_table_of_a_sample_needs_rows() -> None:
 
 def test_correlations_of_a_sample() -> None:
     age = RNG.normal(45, 12, N) + 8 * CARRIER
-    plain, even = dn.correlation(FIRST, age), dn.correlation(FIRST, age, sampling=EVEN)
+    plain, even = (
+        dn.correlation(FIRST, age),
+        dn.correlation(FIRST, age, sampling=EVEN),
+    )
     assert (even.params, even.bse["correlation"]) == (
         pytest.approx(plain.params),
         pytest.approx(plain.bse["correlation"], rel=1e-3),
@@ -240,7 +249,9 @@ def test_correlations_of_a_sample() -> None:
         sampling=dn.Sampling(WEIGHT, clusters=VILLAGE, replicates="jackknife"),
     )
     assert knife.params == pytest.approx(found.params)
-    assert knife.bse["correlation"] == pytest.approx(found.bse["correlation"], rel=0.05)
+    assert knife.bse["correlation"] == pytest.approx(
+        found.bse["correlation"], rel=0.05
+    )
     ours = found.conf_int(method="normal")["correlation"]
     reach = student.ppf(0.975, 49) * found.bse["correlation"]
     assert ours.high - ours.low == pytest.approx(2 * reach)

@@ -10,7 +10,12 @@ import pytest
 from scipy.stats import binom
 
 import deniable as dn
-from deniable.errors import Incompatible, InvalidRequest, InvalidResponse, NotEstimable
+from deniable.errors import (
+    Incompatible,
+    InvalidRequest,
+    InvalidResponse,
+    NotEstimable,
+)
 from tests.support.seeded import Seeded
 
 N = 240
@@ -28,7 +33,9 @@ LADDER = dn.ladder(dn.k_ary(["never", "once", "often"], e) for e in (0.5, 1, 2))
 REACHED = RNG.integers(0, 4, N)  # how many of three stages
 
 
-def rows(column: Any = COLUMN, devices: Any = ASKED) -> list[dn.Responses[dn.Design]]:
+def rows(
+    column: Any = COLUMN, devices: Any = ASKED
+) -> list[dn.Responses[dn.Design]]:
     return dn.Responses.of(DEVICES, column, devices=devices, codes=True)
 
 
@@ -89,7 +96,10 @@ def test_even_weights_of_several_devices_add_them_up_as_strata() -> None:
     )
     assert found.value == pytest.approx(plain.value, rel=1e-12)
     assert found.bse["yes"] == pytest.approx(plain.bse["yes"])
-    assert (found.respondents, found.missing) == (plain.respondents, COLUMN.count(None))
+    assert (found.respondents, found.missing) == (
+        plain.respondents,
+        COLUMN.count(None),
+    )
     assert found.design == tuple(DEVICES.values())
     assert found.asked == "3 devices"
     assert found.epsilon == np.inf
@@ -116,7 +126,9 @@ def test_one_device_alone_is_what_it_is_by_itself() -> None:
 def test_a_weight_of_two_is_a_row_twice() -> None:
     double = [
         each
-        for each, weight in zip(zip(COLUMN, ASKED, strict=True), WEIGHTS, strict=True)
+        for each, weight in zip(
+            zip(COLUMN, ASKED, strict=True), WEIGHTS, strict=True
+        )
         for _ in range(int(weight))
     ]
     column, devices = zip(*double, strict=True)
@@ -133,9 +145,9 @@ def test_a_weight_of_two_is_a_row_twice() -> None:
     whole = dn.estimate(
         repeated, sampling=dn.Sampling(np.ones(len(again))), reached=REACHED[again]
     )
-    assert dn.estimate(sent, sampling=SAMPLE, reached=REACHED).value == pytest.approx(
-        whole.value, rel=1e-4
-    )
+    assert dn.estimate(
+        sent, sampling=SAMPLE, reached=REACHED
+    ).value == pytest.approx(whole.value, rel=1e-4)
 
 
 def test_a_group_that_one_device_was_used_in_has_that_devices_interval() -> None:
@@ -177,8 +189,12 @@ def test_the_finest_stage_counts_once() -> None:
 
 
 def test_numbers_along_a_ladder_have_a_mean() -> None:
-    ladder = dn.ladder(dn.number_design(0, 10, epsilon, levels=2) for epsilon in (1, 3))
-    sent = dn.respond_all(ladder, RNG.choice(["0", "10"], N), source=Seeded("numbers"))
+    ladder = dn.ladder(
+        dn.number_design(0, 10, epsilon, levels=2) for epsilon in (1, 3)
+    )
+    sent = dn.respond_all(
+        ladder, RNG.choice(["0", "10"], N), source=Seeded("numbers")
+    )
     found = dn.estimate(sent, sampling=SAMPLE, reached=1 + np.arange(N) % 2)
     assert found.names == ("mean",)
     assert found.quantity == "mean"
@@ -256,9 +272,8 @@ def test_drawn_items_agree_with_their_own_estimate() -> None:
         6000,
     )
     carries = np.random.default_rng(4).random(n) < 0.4
-    answers = [
-        dict.fromkeys("abc", "yes" if each else "no") for each in carries
-    ]  # all three hang together
+    # all three hang together
+    answers = [dict.fromkeys("abc", "yes" if each else "no") for each in carries]
     sent = dn.respond_all(design, answers, source=Seeded("hands"))
     found, plain = (
         dn.estimate(sent, sampling=dn.Sampling(np.ones(n))),
@@ -279,7 +294,9 @@ def test_drawn_items_agree_with_their_own_estimate() -> None:
         assert finite.bse[f"{attribute}: yes"] == pytest.approx(
             known.bse[f"{attribute}: yes"], rel=0.01
         )
-        assert finite.bse[f"{attribute}: yes"] < 0.95 * found.bse[f"{attribute}: yes"]
+        assert (
+            finite.bse[f"{attribute}: yes"] < 0.95 * found.bse[f"{attribute}: yes"]
+        )
 
 
 def test_what_does_not_fit_is_refused() -> None:
@@ -295,12 +312,16 @@ def test_what_does_not_fit_is_refused() -> None:
     with pytest.raises(InvalidResponse, match="no columns"):
         dn.Responses.of(DEVICES, 3, devices=["RR"])
     with pytest.raises(InvalidResponse, match="row 2 is 'perhaps'"):
-        dn.Responses.of(DEVICES, ["yes", "no", "perhaps"], devices=["DQ", "RR", "DQ"])
+        dn.Responses.of(
+            DEVICES, ["yes", "no", "perhaps"], devices=["DQ", "RR", "DQ"]
+        )
     with pytest.raises(InvalidResponse, match="row 0 has responses to two devices"):
         dn.estimate([sent, sent], sampling=SAMPLE)
     with pytest.raises(InvalidRequest, match="have 1 rows; expected 240"):
         dn.estimate([sent, dn.Responses.of(DEVICES["DQ"], ["yes"])], sampling=SAMPLE)
-    others = dn.Responses.of(dn.direct(["never", "ever"]), [None] * (N - 1) + ["ever"])
+    others = dn.Responses.of(
+        dn.direct(["never", "ever"]), [None] * (N - 1) + ["ever"]
+    )
     with pytest.raises(Incompatible, match="different categories"):
         dn.estimate(
             [

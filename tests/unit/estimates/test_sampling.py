@@ -53,7 +53,9 @@ def frames() -> dict[str, Any]:
     return {
         "pandas": pd.DataFrame(COLUMNS),
         "polars": pl.DataFrame(COLUMNS),
-        "arrow": pa.table({name: pa.array(column) for name, column in COLUMNS.items()}),
+        "arrow": pa.table(
+            {name: pa.array(column) for name, column in COLUMNS.items()}
+        ),
         "lists": {name: column.tolist() for name, column in COLUMNS.items()},
     }
 
@@ -64,7 +66,9 @@ def test_columns_of_every_kind_of_frame(kind: str) -> None:
     expected = dn.estimate(YES, sampling=SAMPLE)
     named = dn.Sampling("w", strata="region", clusters="village", data=frame)
     assert dn.estimate(YES, sampling=named) == expected
-    given = dn.Sampling(frame["w"], strata=frame["region"], clusters=frame["village"])
+    given = dn.Sampling(
+        frame["w"], strata=frame["region"], clusters=frame["village"]
+    )
     assert dn.estimate(YES, sampling=given) == expected
     totals = {"f": 300, "m": 240}
     post = dn.estimate(YES, sampling=named.post_stratify("sex", totals))
@@ -100,8 +104,14 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
         {"weights": [1, 1, 1], "clusters": pd.Series([1, None, 2])},
         "nothing in row 2",
     ),
-    "length": ({"weights": [1, 1, 1], "strata": ["a", "b"]}, "have 2 rows; expected 3"),
-    "lists": ({"weights": [1, 1], "strata": [["a"], ["b"]]}, "one label in each row"),
+    "length": (
+        {"weights": [1, 1, 1], "strata": ["a", "b"]},
+        "have 2 rows; expected 3",
+    ),
+    "lists": (
+        {"weights": [1, 1], "strata": [["a"], ["b"]]},
+        "one label in each row",
+    ),
     "a name": ({"weights": "w"}, "expected a column, or data="),
     "another name": (
         {"weights": "x", "data": pl.DataFrame({"w": [1, 2]})},
@@ -206,11 +216,15 @@ def test_wrong_replicate_weights_are_told(weights: Any, told: str) -> None:
     with pytest.raises(InvalidRequest, match=told):
         dn.Sampling([1, 2], replicates=dn.Replicates("brr", weights=weights))
     with pytest.raises(InvalidRequest, match="whose weight is 0"):
-        dn.Sampling([0, 2], replicates=dn.Replicates("brr", weights=[[1, 0], [2, 1]]))
+        dn.Sampling(
+            [0, 2], replicates=dn.Replicates("brr", weights=[[1, 0], [2, 1]])
+        )
     with pytest.raises(InvalidRequest, match="the scale does not fit"):
         dn.Sampling(
             [1, 2],
-            replicates=dn.Replicates("mine", weights=[[1, 0], [2, 1]], scale=[1, 2, 3]),
+            replicates=dn.Replicates(
+                "mine", weights=[[1, 0], [2, 1]], scale=[1, 2, 3]
+            ),
         )
 
 
@@ -233,12 +247,13 @@ def test_lone_clusters_are_refused_by_name() -> None:
     with pytest.raises(NotEstimable, match="'south' has one cluster"):
         dn.estimate(
             rows,
-            sampling=dn.Sampling(inclusion=[0.5, 0.5, 0.5, 1], strata=lone["strata"]),
+            sampling=dn.Sampling(
+                inclusion=[0.5, 0.5, 0.5, 1], strata=lone["strata"]
+            ),
         )
     whole = dn.Sampling(**lone, fraction={"north": 0, "south": 1})
-    assert (
-        dn.estimate(rows, sampling=whole).bse["yes"] > 0
-    )  # all there is: only the device is left of it
+    # all there is: only the device is left of it
+    assert dn.estimate(rows, sampling=whole).bse["yes"] > 0
     with pytest.raises(
         NotEstimable, match="'north' has 3 clusters; expected two in each"
     ):
@@ -296,7 +311,9 @@ def test_even_weights_give_the_estimate_of_a_simple_sample() -> None:
         assert list(found.design_effect.values()) == pytest.approx(
             [1] * len(found.names)
         )
-    finite = dn.estimate(YES, sampling=dn.Sampling(strata=["all"] * N, population=500))
+    finite = dn.estimate(
+        YES, sampling=dn.Sampling(strata=["all"] * N, population=500)
+    )
     assert finite.errors == pytest.approx(
         dn.estimate(dn.tally(YES), population=500).errors, rel=1e-3
     )
@@ -315,7 +332,9 @@ def test_the_scale_of_weights_is_no_matter_to_means() -> None:
         assert two.total.value == pytest.approx(1000 * one.total.value)
 
 
-def test_replicates_agree_with_linearization_for_totals_and_nearly_for_means() -> None:
+def test_replicates_agree_with_linearization_for_totals_and_nearly_for_means() -> (
+    None
+):
     linear = dn.estimate(OFTEN, sampling=SAMPLE)
     jackknife = dn.estimate(
         OFTEN, sampling=dn.Sampling(**KNOWN, replicates="jackknife")
@@ -325,9 +344,8 @@ def test_replicates_agree_with_linearization_for_totals_and_nearly_for_means() -
     assert jackknife.errors == pytest.approx(linear.errors, rel=0.02)
     draws = dn.Replicates("bootstrap", count=2000, source=Seeded("bootstrap"))
     bootstrap = dn.estimate(OFTEN, sampling=dn.Sampling(**KNOWN, replicates=draws))
-    assert bootstrap.errors == pytest.approx(
-        linear.errors, rel=0.1
-    )  # 6 of its own standard errors
+    # 6 of its own standard errors
+    assert bootstrap.errors == pytest.approx(linear.errors, rel=0.1)
     assert "bootstrap, 2,000 replicates" in bootstrap.method
     pairs = {
         "strata": COLUMNS["village"] // 2,
@@ -352,7 +370,8 @@ def test_a_bootstrap_draws_all_clusters_but_one_and_keeps_the_size_of_each_strat
         assert factors.sum(axis=0) == pytest.approx(np.full(300, 8))
         times = factors * 7 / 8
         assert times == pytest.approx(np.rint(times))
-        assert times.std(axis=1).min() > 0.5  # of a binomial with 7 draws and 1/8: 0.87
+        # of a binomial with 7 draws and 1/8: 0.87
+        assert times.std(axis=1).min() > 0.5
 
 
 def test_replicate_weights_that_came_with_the_data() -> None:
@@ -414,14 +433,17 @@ def test_domains_keep_all_rows_and_groups_have_one_covariance() -> None:
     ] == pytest.approx(total)
 
 
-def test_post_stratified_weights_are_those_of_calibration_and_meet_the_totals() -> None:
+def test_post_stratified_weights_are_those_of_calibration_and_meet_the_totals() -> (
+    None
+):
     totals = {"f": 300.0, "m": 240.0}
     post = SAMPLE.post_stratify(COLUMNS["sex"], totals)
     for group, total in totals.items():
         assert post.weights[COLUMNS["sex"] == group].sum() == pytest.approx(total)
     columns = {each: (COLUMNS["sex"] == each).astype(float) for each in totals}
     linear, raked = (
-        SAMPLE.calibrate(columns, totals, method=each) for each in ("linear", "raking")
+        SAMPLE.calibrate(columns, totals, method=each)
+        for each in ("linear", "raking")
     )
     assert linear.weights == pytest.approx(post.weights)
     assert raked.weights == pytest.approx(post.weights)
@@ -439,7 +461,9 @@ def test_raked_weights_meet_every_margin_and_stay_positive() -> None:
     raked = SAMPLE.rake({"sex": COLUMNS["sex"], "age": COLUMNS["age"]}, totals)
     for margin, groups in totals.items():
         for group, total in groups.items():
-            assert raked.weights[COLUMNS[margin] == group].sum() == pytest.approx(total)
+            assert raked.weights[COLUMNS[margin] == group].sum() == pytest.approx(
+                total
+            )
     assert (raked.weights > 0).all()
     assert dn.estimate(YES, sampling=raked).total.value.sum() == pytest.approx(540)
 
@@ -507,15 +531,13 @@ def test_what_is_missing_is_dropped_and_counted() -> None:
     domain = dn.estimate(YES, sampling=SAMPLE, domain=~missing)
     assert found.value == pytest.approx(domain.value)
     assert found.errors == pytest.approx(domain.errors)
-    assert found.total.value.sum() == pytest.approx(
-        COLUMNS["w"].sum()
-    )  # those who sent nothing are people, too
+    # those who sent nothing are people, too
+    assert found.total.value.sum() == pytest.approx(COLUMNS["w"].sum())
     assert "1 sent no response" in str(found.summary())
     whole = float(COLUMNS["w"].sum())
     known = dn.estimate(gaps, sampling=dn.Sampling(**KNOWN, population=whole))
-    assert known.value == pytest.approx(
-        found.value
-    )  # and are not taken to have said no
+    # and are not taken to have said no
+    assert known.value == pytest.approx(found.value)
 
 
 def test_the_mean_of_a_known_population_is_the_total_over_it() -> None:
@@ -530,7 +552,8 @@ def test_the_mean_of_a_known_population_is_the_total_over_it() -> None:
 def test_numbers_and_scrambled_numbers() -> None:
     design = dn.number_design(0, 10, 2)
     rows = dn.Responses(
-        design, {"response": RNG.integers(len(design.symbols), size=N).astype(np.uint8)}
+        design,
+        {"response": RNG.integers(len(design.symbols), size=N).astype(np.uint8)},
     )
     even = dn.Sampling([1.0] * N)
     plain, found = dn.estimate(dn.tally(rows)).mean, dn.estimate(rows, sampling=even)
@@ -592,7 +615,14 @@ def test_intervals_near_zero_are_carried_through_the_device() -> None:
     assert low == pytest.approx(-0.25)  # no response says yes at all: λ is 0
     assert -0.25 < high < 0
     assert [each.code for each in found.warnings] == ["implausible"]
-    for method in ("exact", "korn-graubard", "score", "logit", "normal", "chebyshev"):
+    for method in (
+        "exact",
+        "korn-graubard",
+        "score",
+        "logit",
+        "normal",
+        "chebyshev",
+    ):
         ends = dn.estimate(YES, sampling=SAMPLE).interval("yes", method=method)
         assert ends.low < dn.estimate(YES, sampling=SAMPLE).params["yes"] < ends.high
     kuk = dn.kuk("3/5", "1/5", draws=2)
@@ -623,9 +653,8 @@ def test_limits_and_empty_denominators_are_told() -> None:
     rows = dn.Responses(many, {"response": np.zeros(80, np.uint32)})
     with pytest.raises(InvalidRequest, match="expected at most 64 rows"):
         dn.estimate(rows, sampling=dn.Sampling([1.0] * 80))
-    unequal = dn.Sampling(
-        inclusion=[0.001, 0.9, 0.9], population=300
-    )  # chances are what they are, however few people
+    # chances are what they are, however few people
+    unequal = dn.Sampling(inclusion=[0.001, 0.9, 0.9], population=300)
     assert unequal.weights.sum() > 900
 
 
@@ -697,7 +726,9 @@ def test_responses_are_read_from_columns_of_every_kind() -> None:
     ]
     for column in columns:
         assert dn.Responses.of(THREE, column) == expected
-    with pytest.raises(InvalidResponse, match="the response at index 1 is 'sometimes'"):
+    with pytest.raises(
+        InvalidResponse, match="the response at index 1 is 'sometimes'"
+    ):
         dn.Responses.of(THREE, ["never", "sometimes"])
     with pytest.raises(InvalidResponse, match="2 dimensions"):
         dn.Responses.of(THREE, np.zeros((2, 2)))

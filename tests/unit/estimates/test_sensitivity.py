@@ -43,9 +43,9 @@ def test_the_curve_gives_back_the_share_of_those_who_follow(
         "always_no": np.eye(2)[1 - speaks_for],
         "random": np.full(2, 0.5),
     }
-    found = dn.estimate(mixed(design, [0.7, 0.3], 0.2, law[kind].tolist())).sensitivity(
-        kind, shares=[0, 0.2]
-    )
+    found = dn.estimate(
+        mixed(design, [0.7, 0.3], 0.2, law[kind].tolist())
+    ).sensitivity(kind, shares=[0, 0.2])
     (curve,) = found.curves
     assert curve.points[1].estimate == pytest.approx(0.3, abs=1e-6)
     assert curve.points[1].lowest == pytest.approx(0.24, abs=1e-6)
@@ -58,15 +58,17 @@ def test_members_who_deny() -> None:
     curve = dn.estimate(tally).sensitivity("carriers_no", shares=[0.2]).curves[0]
     assert curve.points[0].estimate == pytest.approx(0.3, abs=1e-6)
     beyond = dn.estimate(tally).sensitivity("carriers_no", shares=[0.99]).curves[0]
-    assert (
-        beyond.points[0].estimate == np.inf
-    )  # with so many no share explains the responses
+    # with so many no share explains the responses
+    assert beyond.points[0].estimate == np.inf
 
 
 @pytest.mark.parametrize(
-    "design", [DIE, dn.k_ary(["a", "b", "c"], epsilon=2), dn.kuk("3/5", "1/5", draws=3)]
+    "design",
+    [DIE, dn.k_ary(["a", "b", "c"], epsilon=2), dn.kuk("3/5", "1/5", draws=3)],
 )
-def test_at_the_breakdown_share_the_estimate_reaches_its_end(design: dn.Design) -> None:
+def test_at_the_breakdown_share_the_estimate_reaches_its_end(
+    design: dn.Design,
+) -> None:
     shares = [0.8, 0.2] if len(design.categories) == 2 else [0.5, 0.3, 0.2]
     estimate = dn.estimate(mixed(design, shares, 0.0, [0] * len(design.symbols)))
     for kind in KINDS:
@@ -108,7 +110,9 @@ def test_a_bounded_estimate_shows_the_unbiased_curve() -> None:
 
 def test_intervals_widen_with_the_share() -> None:
     curve = (
-        dn.estimate(dn.Tally(DIE, [230, 70])).sensitivity("random", level=0.9).curves[0]
+        dn.estimate(dn.Tally(DIE, [230, 70]))
+        .sensitivity("random", level=0.9)
+        .curves[0]
     )
     widths = [point.high - point.low for point in curve.points]
     assert widths == sorted(widths)
@@ -172,6 +176,5 @@ def test_a_share_below_0_names_the_usual_cause() -> None:
         dn.estimate(dn.Tally(dn.crosswise("1/4"), [30, 270]))
     with pytest.warns(ImplausibleResponses) as told:
         dn.estimate(dn.Tally(DIE, [20, 180]))
-    assert "usually mean" not in str(
-        told[0].message
-    )  # more than everybody: nothing is known of why
+    # more than everybody: nothing is known of why
+    assert "usually mean" not in str(told[0].message)

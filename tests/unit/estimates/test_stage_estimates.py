@@ -70,9 +70,8 @@ def test_combinations_are_unbiased_and_beat_every_other_weighting(name: str) -> 
     people = [4000, 0, 2000, 1000][: len(stages)]
     tallies = []
     for design, n in zip(stages, people, strict=True):
-        scale = (
-            10**9
-        )  # as many people as make the expected counts whole numbers, to nine digits
+        # as many people as make the expected counts whole numbers, to nine digits
+        scale = 10**9
         from deniable.estimates.inverses import left_inverse
 
         expected = np.rint(
@@ -90,17 +89,22 @@ def test_combinations_are_unbiased_and_beat_every_other_weighting(name: str) -> 
             shares, abs=1e-8
         )
     for method in ("information", "strata"):
-        assert combine(groups, method=method).value == pytest.approx(shares, abs=1e-8)
+        assert combine(groups, method=method).value == pytest.approx(
+            shares, abs=1e-8
+        )
     best = np.trace(
         expected_covariance(
-            [(d, n * scale) for d, n in zip(stages, people, strict=True) if n], shares
+            [(d, n * scale) for d, n in zip(stages, people, strict=True) if n],
+            shares,
         )
     )
     at_guess = np.trace(
         combine(groups, method="linear", guess=shares.tolist()).cov_params()
     )
     assert at_guess == pytest.approx(best, rel=1e-5)
-    assert at_guess == pytest.approx(np.trace(combine(groups).cov_params()), rel=1e-5)
+    assert at_guess == pytest.approx(
+        np.trace(combine(groups).cov_params()), rel=1e-5
+    )
     assert at_guess <= np.trace(combine(groups, method="linear").cov_params()) * (
         1 + 1e-9
     )
@@ -141,7 +145,9 @@ def test_intervals_and_contrasts() -> None:
     )
     assert high - low == pytest.approx(plain.high - plain.low, rel=0.05)
     difference = found.contrast({"yes": 1, "no": -1})
-    assert difference.value == pytest.approx(found.params["yes"] - found.params["no"])
+    assert difference.value == pytest.approx(
+        found.params["yes"] - found.params["no"]
+    )
     assert difference.error == pytest.approx(2 * found.errors[1])
 
 
@@ -202,7 +208,9 @@ def test_fewer_who_are_willing_need_a_larger_epsilon() -> None:
     groups = tallied(TWO, [[100, 200], [300, 700]])
     target = 0.8 * combine(groups).errors.max()
     all_of_them = propose(groups, target, lambda e: dn.warner(epsilon=e), most=9)
-    half = propose(groups, target, lambda e: dn.warner(epsilon=e), most=9, willing=0.5)
+    half = propose(
+        groups, target, lambda e: dn.warner(epsilon=e), most=9, willing=0.5
+    )
     assert half.epsilon > all_of_them.epsilon
     assert "50%" in half.text
 
@@ -211,10 +219,17 @@ def test_targets_may_be_widths_and_may_be_about_one_category() -> None:
     stages = ladder([dn.k_ary(["a", "b", "c"], 1)])
     groups = tallied(stages, [[800, 150, 50]])
     width = propose(
-        groups, 0.03, lambda e: dn.k_ary(["a", "b", "c"], epsilon=e), most=9, level=0.95
+        groups,
+        0.03,
+        lambda e: dn.k_ary(["a", "b", "c"], epsilon=e),
+        most=9,
+        level=0.95,
     )
     error = propose(
-        groups, 0.03 / 1.959964, lambda e: dn.k_ary(["a", "b", "c"], epsilon=e), most=9
+        groups,
+        0.03 / 1.959964,
+        lambda e: dn.k_ary(["a", "b", "c"], epsilon=e),
+        most=9,
     )
     assert width.expected == pytest.approx(error.expected, rel=1e-3)
     rare = propose(
@@ -264,8 +279,12 @@ def test_a_guess_of_nobody_leaves_the_estimate_unbiased(
     stages = ladder([dn.warner(p="2/3"), dn.direct()])
     shares = np.array([0.3, 0.7])
     counts = tallied(stages, [[39, 51], [27, 63]])
-    assert combine(counts, method="linear", guess=guess).value == pytest.approx(shares)
-    alone = combine(tallied(stages, [[0, 0], [27, 63]]), method="linear", guess=guess)
+    assert combine(counts, method="linear", guess=guess).value == pytest.approx(
+        shares
+    )
+    alone = combine(
+        tallied(stages, [[0, 0], [27, 63]]), method="linear", guess=guess
+    )
     assert alone.value == pytest.approx(shares)
     assert alone.errors == pytest.approx(np.sqrt([0.21 / 89] * 2))
     assert sum(alone.evidence.weights) == pytest.approx(1)

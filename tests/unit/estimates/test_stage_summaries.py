@@ -88,7 +88,9 @@ def test_the_command_takes_a_ladder(tmp_path: Path) -> None:
     )
     refused = run(*words, "--method", "inversion")
     assert refused.exit_code == 2
-    assert "expected one of information, likelihood, linear, strata" in refused.stderr
+    assert (
+        "expected one of information, likelihood, linear, strata" in refused.stderr
+    )
 
 
 @pytest.mark.parametrize("level", [0.0, 1.0])

@@ -76,7 +76,9 @@ class TestPoisson:
             method="Nelder-Mead",
             options={"xatol": 1e-9},
         )
-        assert found.model.log_likelihood_without == pytest.approx(-alone.fun, abs=1e-7)
+        assert found.model.log_likelihood_without == pytest.approx(
+            -alone.fun, abs=1e-7
+        )
         assert found.model.protection_test.statistic == pytest.approx(
             2 * (alone.fun - best.fun), abs=1e-6
         )
@@ -108,7 +110,9 @@ class TestPoisson:
                 found.log_likelihood - drop, abs=2e-3
             )
         for end in found.interval("always no"):
-            assert at_theta(end) == pytest.approx(found.log_likelihood - drop, abs=2e-3)
+            assert at_theta(end) == pytest.approx(
+                found.log_likelihood - drop, abs=2e-3
+            )
 
     def test_errors_are_those_of_the_expected_information(self) -> None:
         """Second differences of the log-likelihood of the expected counts."""
@@ -127,7 +131,9 @@ class TestPoisson:
             (expected(*(at + move)) - expected(*(at - move))) / (2 * step) for move in step * np.eye(2)
         ])  # fmt: skip
         information = sum(SUMS) * (slopes.T / expected(*at)) @ slopes
-        assert found.cov_params() == pytest.approx(np.linalg.inv(information), rel=1e-3)
+        assert found.cov_params() == pytest.approx(
+            np.linalg.inv(information), rel=1e-3
+        )
 
     def test_many_items_are_nearly_binomial_where_few_carry(self) -> None:
         """Poisson's law is the limit of the binomial one: with many items and a small share both say the same."""
@@ -148,7 +154,9 @@ class TestFree:
         counts = np.rint(1_000_000 * responded(true, 0.2, 0.8)).astype(int).tolist()
         found = C.sum_scores(DIE, counts, law="free")
         assert list(found.params.values())[1:] == pytest.approx(true, abs=1e-5)
-        assert found.params["yes"] == pytest.approx(true @ np.arange(4) / 3, abs=1e-5)
+        assert found.params["yes"] == pytest.approx(
+            true @ np.arange(4) / 3, abs=1e-5
+        )
         assert found.moments == pytest.approx(found.params, abs=1e-12)
         assert found.fit.df == 0
         assert found.model.parameters == 3
@@ -165,7 +173,9 @@ class TestFree:
         assert found.log_likelihood >= heights.max() - 1e-9
         held = np.array(tried)[heights >= found.log_likelihood - 1.9207]
         for number, (name, (low, high)) in enumerate(found.conf_int().items()):
-            values = held @ (np.arange(4) / 3 if number == 0 else np.eye(4)[number - 1])
+            values = held @ (
+                np.arange(4) / 3 if number == 0 else np.eye(4)[number - 1]
+            )
             assert low <= values.min() + 1e-9, name
             assert values.max() <= high + 1e-9, name
             assert low >= values.min() - 0.05
@@ -196,7 +206,11 @@ def test_laws_are_compared_by_what_they_explain_and_how_many_numbers_they_take()
                 == each.model.aic
                 == 2 * found.model.laws[law].parameters - 2 * each.log_likelihood
             )
-    assert [each.parameters for each in every["free"].model.laws.values()] == [2, 2, 4]
+    assert [each.parameters for each in every["free"].model.laws.values()] == [
+        2,
+        2,
+        4,
+    ]
     assert f"poisson {every['poisson'].model.aic:.1f}" in str(
         every["binomial"].summary()
     )

@@ -125,7 +125,8 @@ def test_many_categories_end_to_end(
     estimate = dn.estimate(dn.tally(design, responses, codes=True))
     truth = np.bincount(answers, minlength=20_000) / len(answers)
     wrong = np.abs(estimate.value - truth) / estimate.errors
-    assert wrong.max() < 6.5  # 20,000 normal deviates beyond 6.5: once in 600,000 runs
+    # 20,000 normal deviates beyond 6.5: once in 600,000 runs
+    assert wrong.max() < 6.5
     assert np.isclose(np.mean(wrong**2), 1, atol=0.1)
     low, high = estimate.interval("0")
     assert low < estimate.value[0] < high
@@ -145,7 +146,8 @@ def test_a_likelihood_that_would_need_the_table_is_refused() -> None:
 def test_a_small_design_has_a_likelihood() -> None:
     design = dn.hadamard(5, epsilon=2)
     counts = np.rint(
-        1000 * supported(design.channel).expected(np.array([0.5, 0.3, 0.2, 0.0, 0.0]))
+        1000
+        * supported(design.channel).expected(np.array([0.5, 0.3, 0.2, 0.0, 0.0]))
     ).astype(int)  # type: ignore[arg-type]
     found = dn.estimate(dn.Tally(design, counts), method="likelihood")
     assert np.allclose(found.value, [0.5, 0.3, 0.2, 0.0, 0.0], atol=0.01)
@@ -185,7 +187,9 @@ def test_the_table_of_a_million_categories_is_computed() -> None:
             (hashed, supported(hashing).p, supported(hashing).q),
             (best, held, (subset.ones - held) / (size - 1)),  # type: ignore[attr-defined]
         ):
-            assert s * (1 - s) / (p - s) ** 2 == pytest.approx(float(shown), rel=5e-4)
+            assert s * (1 - s) / (p - s) ** 2 == pytest.approx(
+                float(shown), rel=5e-4
+            )
 
 
 @pytest.mark.parametrize(
@@ -208,7 +212,9 @@ def test_hashing_keeps_its_coverage_where_strays_are_rare(
     for count in range(n + 1):
         chance = float(binom.pmf(count, n, law.q + law.gap * share))
         if chance > 1e-9:
-            made = fitted(dn.tally(design, {hit: count, miss: n - count}, codes=True))
+            made = fitted(
+                dn.tally(design, {hit: count, miss: n - count}, codes=True)
+            )
             assert made.default_interval == "exact"
             low, high = made.interval("0")
             held += chance * (low <= share <= high)

@@ -81,7 +81,9 @@ def test_the_interval_of_cramers_v_holds_the_truth(
 ) -> None:
     """Of 400 tables at least 345 hold it: fewer come with chance below 1e-9 where 95% do."""
     rng = np.random.default_rng([17, people, int(100 * strength)])
-    both = dn.product({"smokes": dn.warner(epsilon=2), "drinks": dn.warner(epsilon=2)})
+    both = dn.product(
+        {"smokes": dn.warner(epsilon=2), "drinks": dn.warner(epsilon=2)}
+    )
     away = strength / 4
     shares = np.array([0.25 + away, 0.25 - away, 0.25 - away, 0.25 + away])
     chances = np.array(

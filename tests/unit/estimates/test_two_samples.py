@@ -134,7 +134,9 @@ def test_samples_with_weights_and_clusters_tell_both_shares() -> None:
     plain = dn.unrelated_two_samples(
         p=["7/10", 0], yes=[95, 60], respondents=[250, 150]
     )
-    counted = dn.unrelated_two_samples([dn.tally(each) for each in SAID], p=["7/10", 0])
+    counted = dn.unrelated_two_samples(
+        [dn.tally(each) for each in SAID], p=["7/10", 0]
+    )
     assert counted == plain
     even = dn.unrelated_two_samples(
         SAID,
@@ -144,12 +146,12 @@ def test_samples_with_weights_and_clusters_tell_both_shares() -> None:
     assert even.params == pytest.approx(plain.params)
     assert even.bse == pytest.approx(plain.bse)
     assert even.model.likely() == pytest.approx(plain.model.likely())
-    villages = [
-        np.arange(250) // 25,
-        np.arange(150) // 15,
-    ]  # whose people all say the same, but for one village
+    # whose people all say the same, but for one village
+    villages = [np.arange(250) // 25, np.arange(150) // 15]
     found = dn.unrelated_two_samples(
-        SAID, p=["7/10", 0], sampling=[dn.Sampling(clusters=each) for each in villages]
+        SAID,
+        p=["7/10", 0],
+        sampling=[dn.Sampling(clusters=each) for each in villages],
     )
     assert found.params == pytest.approx(plain.params)
     assert found.bse["sensitive"] > 4 * plain.bse["sensitive"]

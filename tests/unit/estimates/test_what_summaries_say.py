@@ -36,10 +36,13 @@ def mixed(design: dn.Design) -> Any:
 
 def regression(design: dn.Design) -> Any:
     symbols = [
-        design.symbols[code] for code in np.random.default_rng(2).integers(2, size=SIZE)
+        design.symbols[code]
+        for code in np.random.default_rng(2).integers(2, size=SIZE)
     ]
     return dn.regress(
-        "q ~ x", pd.DataFrame({"q": symbols, "x": np.arange(SIZE) % 2}), design=design
+        "q ~ x",
+        pd.DataFrame({"q": symbols, "x": np.arange(SIZE) % 2}),
+        design=design,
     )
 
 
@@ -81,7 +84,8 @@ def test_every_summary_says_what_the_promise_rests_on(kind: str) -> None:
 @pytest.mark.parametrize("kind", RESULTS)
 def test_every_summary_says_what_a_response_proves(kind: str) -> None:
     assert any(
-        "its ε is infinite" in note for note in RESULTS[kind](ONE_SIDED).summary().notes
+        "its ε is infinite" in note
+        for note in RESULTS[kind](ONE_SIDED).summary().notes
     )
 
 
@@ -103,7 +107,9 @@ def test_differences_of_a_sample_tell_nothing_of_columns_that_they_do_not_have()
     assert "The device adds" not in notes
 
 
-def test_the_design_effect_of_groups_is_told_of_as_many_people_as_they_have() -> None:
+def test_the_design_effect_of_groups_is_told_of_as_many_people_as_they_have() -> (
+    None
+):
     (told,) = (
         note
         for note in RESULTS["sampled groups"](CROSSWISE).summary().notes

@@ -92,7 +92,8 @@ def test_the_distance_is_the_largest_difference(design: Design) -> None:
         ]
         far = max(
             abs(
-                walked(device).get(pair, 0) - design.probability(pair[0], given=pair[1])
+                walked(device).get(pair, 0)
+                - design.probability(pair[0], given=pair[1])
             )
             for pair in pairs
         )

@@ -42,7 +42,9 @@ DESIGNS = {
     "christofides": dn.christofides(cards=["1/10", "2/10", "3/10", "4/10"]),
 }
 TOLD = [
-    pytest.param(DeviceTexts(device, language), id=f"{name}-{device.kind}-{language}")
+    pytest.param(
+        DeviceTexts(device, language), id=f"{name}-{device.kind}-{language}"
+    )
     for name, design in DESIGNS.items()
     for device in nearest_devices(design)
     for language in LANGUAGES
@@ -68,13 +70,16 @@ def sweep(path: str) -> float:
     rim = [point for point in points if math.dist(point, centre) > 1]
     angles = [math.degrees(math.atan2(y - centre[1], x - centre[0])) for x, y in rim]
     return sum(
-        (after - before) % 360 for before, after in pairwise(angles[: _turns(angles)])
+        (after - before) % 360
+        for before, after in pairwise(angles[: _turns(angles)])
     )
 
 
 def _unlike(point: tuple[float, float], points: list[tuple[float, float]]) -> float:
     """Say how unequal the distances of the others from a point are: zero from the centre alone."""
-    far = [math.dist(point, other) for other in points if math.dist(point, other) > 1]
+    far = [
+        math.dist(point, other) for other in points if math.dist(point, other) > 1
+    ]
     return max(far) - min(far)
 
 
@@ -109,7 +114,9 @@ def test_a_sector_that_is_a_degree_too_wide_is_found() -> None:
     """The ruler itself: sectors of known angles, drawn by another formula."""
     for degrees in (20, 21, 90, 200, 359):
         turns = [math.radians(degrees * step / 8) for step in range(9)]
-        rim = [(50 + 40 * math.cos(turn), 50 + 40 * math.sin(turn)) for turn in turns]
+        rim = [
+            (50 + 40 * math.cos(turn), 50 + 40 * math.sin(turn)) for turn in turns
+        ]
         path = "".join(
             f"{'L' if at else 'M'} {x:.6f} {y:.6f} "
             for at, (x, y) in enumerate([*rim, (50, 50), rim[0]])
@@ -128,13 +135,17 @@ def test_the_deck_has_the_cards_of_the_channel(name: str) -> None:
         for figure in paper.figures
         for patch in figure.axes[0].patches
     ]
-    cards = Counter(gid.rpartition("-")[2] for gid in gids if gid.startswith("card-"))
+    cards = Counter(
+        gid.rpartition("-")[2] for gid in gids if gid.startswith("card-")
+    )
     rules = dict(told.instructions())
     total = sum(cards.values())
     for y, symbol in enumerate(device.design.symbols):
         for x, answer in enumerate(device.design.categories):
             count = sum(
-                number for letter, number in cards.items() if rules[letter].says[x] == y
+                number
+                for letter, number in cards.items()
+                if rules[letter].says[x] == y
             )
             assert device.design.probability(symbol, given=answer) == Fraction(
                 count, total
@@ -226,7 +237,9 @@ def came_out(told: DeviceTexts, shown: str) -> Instruction:
         return outcomes[6 * (int(seen["dark"]) - 1) + int(seen["light"]) - 1]
     tails = told.spoken.words["device"]["tails"]
     return outcomes[
-        int("".join(str(int(side == tails)) for side in seen["sides"].split(", ")), 2)
+        int(
+            "".join(str(int(side == tails)) for side in seen["sides"].split(", ")), 2
+        )
     ]
 
 
@@ -266,7 +279,9 @@ ANSWERS: dict[str, Any] = {
     "count": lambda told, _, facts: str(
         told.device.design.probability(
             told.device.design.symbols[told.symbols.index(facts["symbol"])],
-            given=told.device.design.categories[told.categories.index(facts["answer"])],
+            given=told.device.design.categories[
+                told.categories.index(facts["answer"])
+            ],
         )
         * int(facts["total"])
     ),
@@ -330,12 +345,16 @@ def test_the_numbers_of_the_consent_text_are_those_of_the_channel(
 @pytest.mark.parametrize("told", TOLD)
 def test_the_facts_are_those_of_the_device(told: DeviceTexts) -> None:
     words, said = told.words["facts"], told.facts()
-    cells = [found for sentence in said if (found := facts_in(words["cell"], sentence))]
+    cells = [
+        found for sentence in said if (found := facts_in(words["cell"], sentence))
+    ]
     assert len(cells) == len(told.categories) * len(told.symbols)
     for cell in cells:
         assert int(cell["count"]) == walk(told, cell["symbol"], cell["answer"])
     far = [
-        found for sentence in said if (found := facts_in(words["distance"], sentence))
+        found
+        for sentence in said
+        if (found := facts_in(words["distance"], sentence))
     ]
     plain = {ord(told.spoken.thousands): None, ord(told.spoken.decimal): "."}
     for each in far:
@@ -381,7 +400,17 @@ def test_a_kit_is_tallied_with_its_own_design(tmp_path: Path) -> None:
     asked.write_text(dn.warner(1).to_json())
     run = CliRunner().invoke(
         app,
-        ["fieldkit", str(asked), "--out", str(kit), "-d", "dice", "-l", "fr", "--json"],
+        [
+            "fieldkit",
+            str(asked),
+            "--out",
+            str(kit),
+            "-d",
+            "dice",
+            "-l",
+            "fr",
+            "--json",
+        ],
     )
     assert run.exit_code == 0, run.output
     home = kit / "dice"

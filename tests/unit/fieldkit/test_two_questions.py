@@ -102,7 +102,12 @@ def test_the_key_follows_from_the_answers() -> None:
     quiz = [right for _, right in pair(PAIRS[0]).quiz()]
     assert quiz[:4] == ["same", "different", "different", "same"]
     triangular = [right for _, right in pair(PAIRS[1]).quiz()]
-    assert triangular[:4] == ["at least one", "at least one", "at least one", "neither"]
+    assert triangular[:4] == [
+        "at least one",
+        "at least one",
+        "at least one",
+        "neither",
+    ]
     assert triangular[4] == "Yes: “yes” cannot be true."
 
 
@@ -129,21 +134,26 @@ def test_a_device_that_chooses_has_the_share_of_its_outcomes(language: str) -> N
         assert isinstance(found, ChoosingDevice)
         first, second = found.instructions
         p = Fraction(first.count, first.count + second.count)
-        assert found.design.probability("yes", given="no") == (1 - p) * Fraction(3, 10)
-        assert found.design.probability("yes", given="yes") == p + (1 - p) * Fraction(
+        assert found.design.probability("yes", given="no") == (1 - p) * Fraction(
             3, 10
         )
+        assert found.design.probability("yes", given="yes") == p + (
+            1 - p
+        ) * Fraction(3, 10)
         assert found.design.parity <= CHOOSING.parity
         told = device_texts(found, language)
         assert isinstance(told, ChoosingTexts)
-        assert dn.harmless_question(DIGIT).texts[language] in on_paper(told, "question")
+        assert dn.harmless_question(DIGIT).texts[language] in on_paper(
+            told, "question"
+        )
         assert str(second.count) in [right for _, right in told.quiz()]
 
 
 def test_the_nearest_device_reveals_no_more() -> None:
     """7/10 is no share of coins: two of four tosses with 11 of 16 is the nearest below."""
     found = {
-        each.kind: each for each in two_questions(dn.simmons(p="7/10", b="3/10"), DIGIT)
+        each.kind: each
+        for each in two_questions(dn.simmons(p="7/10", b="3/10"), DIGIT)
     }
     assert found["cards"].exact
     assert not found["coins"].exact
@@ -216,7 +226,10 @@ def test_a_crosswise_kit_from_the_shell(tmp_path: Path) -> None:
         "quiz-key.json",
         "entry.csv",
     }
-    assert (home.name, {path.name for path in home.iterdir()}) == ("crosswise", names)
+    assert (home.name, {path.name for path in home.iterdir()}) == (
+        "crosswise",
+        names,
+    )
     asked = dn.Design.from_json((home / "design.json").read_text())
     assert asked == dn.crosswise(P)
     assert len(json.loads((home / "quiz-key.json").read_text())) == 7
@@ -224,12 +237,17 @@ def test_a_crosswise_kit_from_the_shell(tmp_path: Path) -> None:
 
 def test_a_question_of_your_own(tmp_path: Path) -> None:
     own = dn.HarmlessQuestion(
-        "born-in-may", Fraction(1, 12), {"en": "Were you born in May?"}, "by the office"
+        "born-in-may",
+        Fraction(1, 12),
+        {"en": "Were you born in May?"},
+        "by the office",
     )
     (found,) = write_kit(dn.crosswise("1/12"), tmp_path / "kit", harmless=own)
     assert found.design == dn.crosswise("1/12")
     with pytest.raises(InvalidRequest, match="not there in the language fr"):
-        write_kit(dn.crosswise("1/12"), tmp_path / "other", harmless=own, language="fr")
+        write_kit(
+            dn.crosswise("1/12"), tmp_path / "other", harmless=own, language="fr"
+        )
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,16 @@ from deniable.files.spreadsheets import plain_batch, safe_batch
 from tests.support.filled import fill, opened
 from tests.support.surveys import question, small
 
-FORMULAS = ["=HYPERLINK(1)", "+cmd|x", "-1+1", "@SUM(A1)", "\tx", "\rx", "'=x", "''@x"]
+FORMULAS = [
+    "=HYPERLINK(1)",
+    "+cmd|x",
+    "-1+1",
+    "@SUM(A1)",
+    "\tx",
+    "\rx",
+    "'=x",
+    "''@x",
+]
 PLAIN = ["yes", "", "'", "'yes", "a=b", "-1", "+2.5e-3", ".5", "−1"]
 SOURCE = Path(deniable.__file__).parent
 
@@ -33,7 +42,9 @@ def is_formula(cell: str) -> bool:
 
 
 def test_a_formula_is_text_and_what_is_none_stays_as_it_is() -> None:
-    assert [safe_cell(cell) for cell in FORMULAS] == [f"'{cell}" for cell in FORMULAS]
+    assert [safe_cell(cell) for cell in FORMULAS] == [
+        f"'{cell}" for cell in FORMULAS
+    ]
     assert [safe_cell(cell) for cell in [*PLAIN, -1, -0.5, None]] == [
         *PLAIN,
         -1,
@@ -48,7 +59,11 @@ def test_columns_are_made_safe_as_cells_are_and_read_back(
 ) -> None:
     text = pa.array(cells, pa.string())
     batch = pa.record_batch(
-        {"text": text, "coded": text.dictionary_encode(), "number": [-1] * len(cells)}
+        {
+            "text": text,
+            "coded": text.dictionary_encode(),
+            "number": [-1] * len(cells),
+        }
     )
     safe = safe_batch(batch)
     assert (
@@ -75,7 +90,9 @@ def test_responses_in_csv_are_no_formulas_and_are_counted_as_what_they_are(
         column="x",
         keep=["=kept"],
     )
-    rows = list(csv.reader(io.StringIO((tmp_path / "out.csv").read_text(), newline="")))
+    rows = list(
+        csv.reader(io.StringIO((tmp_path / "out.csv").read_text(), newline=""))
+    )
     assert not any(is_formula(cell) for row in rows for cell in row)
     assert tally_file(design, tmp_path / "out.csv").respondents == 200
     assert {row[0] for row in rows[1:]} == {f"'{each}" for each in FORMULAS[:4]} | {
@@ -93,12 +110,15 @@ def test_what_a_collector_exports_is_no_formula(tmp_path: Path) -> None:
     with (tmp_path / "out.csv").open("wb") as file:
         exports.write(store, store.survey(survey.name), 0, "csv", file)
     store.shut()
-    rows = list(csv.reader(io.StringIO((tmp_path / "out.csv").read_text(), newline="")))
+    rows = list(
+        csv.reader(io.StringIO((tmp_path / "out.csv").read_text(), newline=""))
+    )
     assert len(rows) == 81
     assert {row[1] for row in rows[1:]} == {"'-north", "'+south"}
     assert not any(is_formula(cell) for row in rows for cell in row)
     assert (
-        tally_file(survey.questions[0].design, tmp_path / "out.csv").respondents == 80
+        tally_file(survey.questions[0].design, tmp_path / "out.csv").respondents
+        == 80
     )
 
 

@@ -51,7 +51,10 @@ def written(path: Path) -> Path:
     if path.suffix == ".xlsx":
         return workbook(path, columns)
     frame = pd.DataFrame(
-        {"q3": [1.0, 2.0, np.nan, 1.0, 1.0], "region": [each or "" for each in REGIONS]}
+        {
+            "q3": [1.0, 2.0, np.nan, 1.0, 1.0],
+            "region": [each or "" for each in REGIONS],
+        }
     )
     if path.suffix in (".sav", ".zsav"):
         pyreadstat.write_sav(frame, str(path), compress=path.suffix == ".zsav")
@@ -97,18 +100,25 @@ def labelled(path: Path) -> Path:
     labels: Any = {"q3": {1: "Yes", 2: "No"}, "region": {1: "north", 2: "south"}}
     regions = [1, 2, 1, 2, 1, 2, 1]
     if path.suffix == ".sav":
-        frame = pd.DataFrame({"q3": [1, 2, 2, 98, 99, np.nan, 7.0], "region": regions})
+        frame = pd.DataFrame(
+            {"q3": [1, 2, 2, 98, 99, np.nan, 7.0], "region": regions}
+        )
         labels["q3"] |= {98: "Don't know", 99: "Refused"}
         ranges: Any = {"q3": [{"lo": 98, "hi": 99}]}
         pyreadstat.write_sav(
             frame, str(path), variable_value_labels=labels, missing_ranges=ranges
         )
     else:
-        frame = pd.DataFrame({"q3": [1, 2, 2, "d", "r", np.nan, 7], "region": regions})
+        frame = pd.DataFrame(
+            {"q3": [1, 2, 2, "d", "r", np.nan, 7], "region": regions}
+        )
         labels["q3"] |= {"d": "Don't know", "r": "Refused"}
         missing: Any = {"q3": ["d", "r"]}
         pyreadstat.write_dta(
-            frame, str(path), variable_value_labels=labels, missing_user_values=missing
+            frame,
+            str(path),
+            variable_value_labels=labels,
+            missing_user_values=missing,
         )
     return path
 
@@ -161,7 +171,8 @@ def test_a_label_that_is_another_code_is_asked_about(tmp_path: Path) -> None:
     ):
         dn.tally_column(THREE, path, "q")
     assert (
-        dn.tally_column(THREE, path, "q", values={"1": "1", "2": "2"}).respondents == 2
+        dn.tally_column(THREE, path, "q", values={"1": "1", "2": "2"}).respondents
+        == 2
     )
 
 
@@ -188,7 +199,9 @@ def csv_file(text: str) -> BytesIO:
 
 def test_numbers_are_read_as_other_programs_write_them() -> None:
     rows = "q\n1.0\n0.0\n1\n \n"
-    assert dn.tally_column(DESIGN, csv_file(rows), "q", codes=True).counts.tolist() == [
+    assert dn.tally_column(
+        DESIGN, csv_file(rows), "q", codes=True
+    ).counts.tolist() == [
         1,
         2,
     ]
@@ -197,7 +210,9 @@ def test_numbers_are_read_as_other_programs_write_them() -> None:
     )
     assert (found.counts.tolist(), found.missing) == ([1, 2], 1)
     with pytest.warns(UnknownValues, match=r"'01' \(1\), '-1' \(1\), '2' \(1\)"):
-        found = dn.tally_column(DESIGN, csv_file("q\n1\n01\n-1\n2\n"), "q", codes=True)
+        found = dn.tally_column(
+            DESIGN, csv_file("q\n1\n01\n-1\n2\n"), "q", codes=True
+        )
     assert found.counts.tolist() == [0, 1]
     assert dn.tally_column(THREE, csv_file("q\n1.0\n3\n"), "q").counts.tolist() == [
         1,
@@ -211,15 +226,16 @@ def test_nothing_is_guessed() -> None:
         UnknownValues,
         match=r"q: 3 rows hold a value that is not a response of this design: 'Yes' \(2\), 'maybe' \(1\)",
     ):
-        found: Any = dn.tally_column(DESIGN, csv_file("q\nyes\nYes\nmaybe\nYes\n"), "q")
+        found: Any = dn.tally_column(
+            DESIGN, csv_file("q\nyes\nYes\nmaybe\nYes\n"), "q"
+        )
     assert (found.counts.tolist(), found.missing, found.declared) == (
         [0, 1],
         0,
         dn.Declared(4, 3),
     )
-    with pytest.warns(
-        UnknownValues, match=r"'no' \(1\)"
-    ):  # where values are said, no other counts
+    # where values are said, no other counts
+    with pytest.warns(UnknownValues, match=r"'no' \(1\)"):
         dn.tally_column(DESIGN, csv_file("q\n1\nno\n"), "q", values={"1": "yes"})
     with pytest.raises(
         InvalidResponse, match="no row of the column 'q' holds a symbol"
@@ -252,7 +268,9 @@ def test_a_wrong_column_lists_those_there_are(tmp_path: Path) -> None:
             assert "'q3', 'region'" in refused.value.hint
     with pytest.raises(InvalidRequest, match="2 columns called 'q'"):
         dn.tally_column(DESIGN, csv_file("q,q\n1,1\n"), "q")
-    with pytest.raises(InvalidRequest) as refused:  # the first line is somebody's row
+    with pytest.raises(
+        InvalidRequest
+    ) as refused:  # the first line is somebody's row
         dn.tally_column(DESIGN, csv_file("SECRET,42\nother,43\n"), "q")
     assert "SECRET" not in str(refused.value)
 
@@ -331,7 +349,8 @@ def test_many_rows_come_in_batches(tmp_path: Path) -> None:
     pyreadstat.write_sav(pd.DataFrame({"q": [1.0, 0.0, 1.0] * 50}), str(path))
     with open_columns(path) as opened:
         sizes = [
-            (len(batch), opened.share) for batch in opened.coded_batches(["q"], size=64)
+            (len(batch), opened.share)
+            for batch in opened.coded_batches(["q"], size=64)
         ]
     assert [size for size, _ in sizes] == [64, 64, 22]
     assert sizes[-1][1] == 1.0
@@ -466,4 +485,6 @@ def test_a_device_without_a_design_is_refused(tmp_path: Path) -> None:
         InvalidResponse,
         match="was asked with 'CM' in 'model'; expected one of 'RR', 'DQ'",
     ):
-        dn.tally_columns(mapping(tmp_path, WHOLE), csv_file("a,b,c,model\n1,1,1,CM\n"))
+        dn.tally_columns(
+            mapping(tmp_path, WHOLE), csv_file("a,b,c,model\n1,1,1,CM\n")
+        )

@@ -48,12 +48,16 @@ def test_two_groups_and_two_responses_are_the_test_of_the_textbook() -> None:
     found = dn.estimate(grouped(WARNER, north=[400, 600], south=[450, 350]))
     pearson = chi2_contingency([[400, 600], [450, 350]], correction=False)
     test = found.homogeneity()
-    assert test.statistic == pytest.approx(pearson.statistic * 1799 / 1800, rel=1e-12)
+    assert test.statistic == pytest.approx(
+        pearson.statistic * 1799 / 1800, rel=1e-12
+    )
     assert (test.df, test.tables) == (1, 0)
     assert test.p_value == pytest.approx(pearson.pvalue, rel=0.05)
     pair = found.pairwise()
     assert list(pair.params) == ["north − south · yes"]
-    assert pair.params["north − south · yes"] == pytest.approx((0.6 - 350 / 800) / 0.5)
+    assert pair.params["north − south · yes"] == pytest.approx(
+        (0.6 - 350 / 800) / 0.5
+    )
     error = np.sqrt(0.6 * 0.4 / 999 + 350 * 450 / 800**2 / 799) / 0.5
     assert pair.bse["north − south · yes"] == pytest.approx(error)
     rest = found.against_rest().p_values["north − the rest · yes"]
@@ -85,7 +89,9 @@ def test_few_responses_are_tested_by_all_tables() -> None:
         ]
     )
     tests = [
-        score_test(np.array([each, np.array([4, 3, 1]) - each]), np.eye(2), np.eye(3))
+        score_test(
+            np.array([each, np.array([4, 3, 1]) - each]), np.eye(2), np.eye(3)
+        )
         for each in every
     ]
     seen = score_test(three, np.eye(2), np.eye(3))
@@ -110,7 +116,9 @@ def _choose(top: int, bottom: int) -> int:
 
 def test_likelihood_and_score_agree_where_counts_are_large() -> None:
     found = dn.estimate(
-        grouped(CARDS, x=[5000, 3000, 2000], y=[4900, 3050, 2050], z=[5050, 2900, 2050])
+        grouped(
+            CARDS, x=[5000, 3000, 2000], y=[4900, 3050, 2050], z=[5050, 2900, 2050]
+        )
     )
     score, likelihood = found.homogeneity(), found.homogeneity(method="likelihood")
     assert (score.df, likelihood.df) == (4, 4)
@@ -134,7 +142,9 @@ def test_sums_of_sets_are_tested_too() -> None:
     one, two, both = (
         dn.estimate(each) for each in (tally["x"], tally["y"], tally.overall)
     )
-    z = (one.params["a"] - two.params["a"]) / (both.bse["a"] * np.sqrt(399 * 2 / 200))
+    z = (one.params["a"] - two.params["a"]) / (
+        both.bse["a"] * np.sqrt(399 * 2 / 200)
+    )
     assert p_value == pytest.approx(2 * norm.sf(abs(z)))
     with pytest.raises(NotEstimable, match="keeps sums"):
         found.homogeneity(method="likelihood")
@@ -160,7 +170,9 @@ def test_holm_and_simultaneous_intervals() -> None:
         [0.03, 0.06, 0.06, 0.02]
     )
     assert holm(np.array([0.9, 0.8])).tolist() == [1.0, 1.0]
-    found = dn.estimate(grouped(WARNER, a=[40, 60], b=[50, 50], c=[70, 30])).pairwise()
+    found = dn.estimate(
+        grouped(WARNER, a=[40, 60], b=[50, 50], c=[70, 30])
+    ).pairwise()
     assert list(found.adjusted.values()) == pytest.approx(
         holm(np.array(list(found.p_values.values()))).tolist()
     )
@@ -177,9 +189,8 @@ def test_holm_and_simultaneous_intervals() -> None:
     assert np.sqrt(np.diag(found.cov_params())) == pytest.approx(
         list(found.bse.values())
     )
-    assert (
-        found.cov_params()[0, 1] > 0 > found.cov_params()[0, 2]
-    )  # a − b and a − c share a; a − b and b − c oppose b
+    # a − b and a − c share a; a − b and b − c oppose b
+    assert found.cov_params()[0, 1] > 0 > found.cov_params()[0, 2]
 
 
 def test_what_has_no_group_or_too_few_responses_is_said() -> None:

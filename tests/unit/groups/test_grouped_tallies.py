@@ -42,8 +42,12 @@ def columns(rows: list[Any]) -> list[Any]:
     ]
 
 
-@pytest.mark.parametrize("by", columns(REGIONS), ids=lambda each: type(each).__module__)
-@pytest.mark.parametrize("sent", columns(SENT), ids=lambda each: type(each).__module__)
+@pytest.mark.parametrize(
+    "by", columns(REGIONS), ids=lambda each: type(each).__module__
+)
+@pytest.mark.parametrize(
+    "sent", columns(SENT), ids=lambda each: type(each).__module__
+)
 def test_any_column_goes_with_any_other(sent: Any, by: Any) -> None:
     found = dn.tally(DESIGN, sent, by=by)
     assert list(found) == ["north", "south", None]
@@ -61,7 +65,9 @@ def test_any_column_goes_with_any_other(sent: Any, by: Any) -> None:
 
 def test_categories_keep_their_order_and_several_columns_make_tuples() -> None:
     ages = pd.Series(
-        pd.Categorical(["old", "young", "old"], categories=["young", "middle", "old"])
+        pd.Categorical(
+            ["old", "young", "old"], categories=["young", "middle", "old"]
+        )
     )
     assert list(dn.tally(DESIGN, ["yes", "no", "no"], by=ages)) == ["young", "old"]
     levels = pl.Series(
@@ -123,7 +129,9 @@ def test_stages_that_were_reached_go_with_their_rows() -> None:
     steps = dn.ladder([dn.warner(1), dn.warner(2)])
     sent = dn.respond_all(steps, ["yes"] * 4)
     found = dn.tally(sent, by=[1, 2, 1, 2], reached=[1, 2, 1, 2])
-    assert [[each.respondents for each in found[group].finest] for group in (1, 2)] == [
+    assert [
+        [each.respondents for each in found[group].finest] for group in (1, 2)
+    ] == [
         [2, 0],
         [0, 2],
     ]
@@ -132,7 +140,8 @@ def test_stages_that_were_reached_go_with_their_rows() -> None:
 @given(
     st.lists(
         st.tuples(
-            st.sampled_from(["yes", "no", None]), st.sampled_from(["a", "b", 3, None])
+            st.sampled_from(["yes", "no", None]),
+            st.sampled_from(["a", "b", 3, None]),
         ),
         max_size=20,
     ),
@@ -206,7 +215,9 @@ def test_the_columns_that_groups_are_made_by_are_kept() -> None:
             == pickle.loads(pickle.dumps(found))
         )
         assert (
-            (found + found).by == (found + dn.GroupedTally.empty(DESIGN)).by == expected
+            (found + found).by
+            == (found + dn.GroupedTally.empty(DESIGN)).by
+            == expected
         )
     region, plain = (
         dn.tally(DESIGN, sent, by=frame["region"]),

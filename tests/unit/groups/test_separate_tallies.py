@@ -93,7 +93,10 @@ def test_groups_that_were_asked_with_several_devices() -> None:
 
 
 def test_a_column_of_any_type() -> None:
-    ladder, numbers = dn.ladder([dn.warner(1), dn.warner(2)]), dn.number_design(0, 9, 1)
+    ladder, numbers = (
+        dn.ladder([dn.warner(1), dn.warner(2)]),
+        dn.number_design(0, 9, 1),
+    )
     both = apart(
         steps=dn.tally(dn.respond_all(ladder, ["yes", "no"])),
         age=dn.tally(numbers, [1, 2, None], codes=True),

@@ -50,13 +50,16 @@ def test_each_group_is_what_its_rows_alone_are() -> None:
     assert found.overall == dn.tally(DESIGN, LABELS, weights=WEIGHTS)
     assert (found.respondents, found.missing) == (100, 20)
     assert (
-        dn.tally(dn.Responses.of(DESIGN, LABELS), by=REGIONS, weights=WEIGHTS) == found
+        dn.tally(dn.Responses.of(DESIGN, LABELS), by=REGIONS, weights=WEIGHTS)
+        == found
     )
     frame = pd.DataFrame(
         {"said": LABELS, "region": REGIONS, "w": WEIGHTS}, index=range(7, 127)
     )
     assert (
-        dn.tally(DESIGN, frame["said"], by=frame["region"], weights=frame["w"]).groups
+        dn.tally(
+            DESIGN, frame["said"], by=frame["region"], weights=frame["w"]
+        ).groups
         == found.groups
     )
     assert found + dn.GroupedTally.empty(DESIGN) == found
@@ -78,7 +81,9 @@ def test_they_are_read_back_and_never_mixed_with_others() -> None:
     ):
         dn.GroupedTally(DESIGN, {"north": found["north"], "south": plain["south"]})
     body = documents.unseal("grouped-tally", found.to_json())
-    body["groups"][0] = documents.unseal("grouped-tally", plain.to_json())["groups"][0]
+    body["groups"][0] = documents.unseal("grouped-tally", plain.to_json())["groups"][
+        0
+    ]
     with pytest.raises(UnreadableFile, match="some groups have weights"):
         dn.GroupedTally.from_json(documents.seal("grouped-tally", body), DESIGN)
 
@@ -87,12 +92,16 @@ def test_what_is_wrong_is_named_as_it_stands_in_the_column() -> None:
     with pytest.raises(
         InvalidResponse, match="the weight of row 5 is missing or negative"
     ):
-        dn.tally(DESIGN, LABELS, by=REGIONS, weights=[*WEIGHTS[:4], -1, *WEIGHTS[5:]])
+        dn.tally(
+            DESIGN, LABELS, by=REGIONS, weights=[*WEIGHTS[:4], -1, *WEIGHTS[5:]]
+        )
     with pytest.raises(Incompatible, match="3 rows beside them"):
         dn.tally(DESIGN, LABELS, by=REGIONS, weights=[1, 2, 3])
     stages = dn.ladder([dn.warner(1), dn.warner(2)])
     with pytest.raises(InvalidRequest, match="asks for ladder"):
-        dn.tally(dn.respond_all(stages, ["yes", "no"]), by=["a", "b"], weights=[1, 2])
+        dn.tally(
+            dn.respond_all(stages, ["yes", "no"]), by=["a", "b"], weights=[1, 2]
+        )
     with pytest.raises(InvalidRequest, match="reached does not go with"):
         dn.tally(DESIGN, LABELS, by=REGIONS, weights=WEIGHTS, reached=[1] * 120)
 
@@ -130,9 +139,8 @@ def test_each_group_is_estimated_with_its_weights_and_compared() -> None:
 def test_the_rest_is_weighed_as_its_people_are() -> None:
     rng = np.random.default_rng(5)
     groups = rng.choice(["a", "b", "c"], 600, p=[0.6, 0.3, 0.1])
-    weights = np.where(
-        groups == "c", 50.0, rng.gamma(2, 1, 600)
-    )  # few people who stand for many
+    # few people who stand for many
+    weights = np.where(groups == "c", 50.0, rng.gamma(2, 1, 600))
     said = rng.choice(["no", "yes"], 600)
     apart = dn.estimate(
         dn.tally(dn.warner(2), said, by=groups, weights=weights)
@@ -140,9 +148,8 @@ def test_the_rest_is_weighed_as_its_people_are() -> None:
     errors = np.sqrt(np.diagonal(apart.cov_params()))
     assert errors.tolist() == pytest.approx(list(apart.bse.values()))
     correlation = apart.cov_params()[0, 2] / errors[0] / errors[2]
-    assert (
-        correlation < -0.9
-    )  # whoever differs from a differs the other way round from c, which most of the rest is
+    # whoever differs from a differs the other way round from c, which most of the rest is
+    assert correlation < -0.9
 
 
 def test_two_groups_of_two_answers_are_tested_by_their_difference() -> None:
@@ -184,10 +191,8 @@ def test_numbers_have_weighted_groups() -> None:
     groups, weights = rng.choice(["a", "b"], 300), rng.gamma(2, 1, 300)
     found = dn.estimate(dn.tally(sent, by=groups, weights=weights))
     rows = dn.estimate(sent, sampling=dn.Sampling(weights), by=groups)
-    assert list(found.params) == [
-        "a · mean",
-        "b · mean",
-    ]  # rows tell standard deviation and quantiles, too
+    # rows tell standard deviation and quantiles, too
+    assert list(found.params) == ["a · mean", "b · mean"]
     assert found.params == pytest.approx(
         {name: rows.params[name] for name in found.params}
     )
@@ -251,7 +256,9 @@ def test_files_are_counted_by_groups_with_weights(tmp_path: Path) -> None:
         assert (found.by, found.groups) == (("region",), counted().groups)
     with pytest.raises(InvalidRequest, match="asks for ladder"):
         tally_file(
-            dn.ladder([dn.warner(1), dn.warner(2)]), ladder_file(tmp_path), weights="w"
+            dn.ladder([dn.warner(1), dn.warner(2)]),
+            ladder_file(tmp_path),
+            weights="w",
         )
 
 
@@ -272,10 +279,13 @@ def test_the_shell_counts_and_compares_weighted_groups(tmp_path: Path) -> None:
     design, sent, out = (
         tmp_path / name for name in ("design.json", "sent.parquet", "tally.json")
     )
-    told = done("tally", design, sent, "--by", "region", "--weights", "w", "--out", out)
+    told = done(
+        "tally", design, sent, "--by", "region", "--weights", "w", "--out", out
+    )
     assert "region = north" in told.stdout
     assert (
-        dn.GroupedTally.from_json(out.read_bytes(), DESIGN).groups == counted().groups
+        dn.GroupedTally.from_json(out.read_bytes(), DESIGN).groups
+        == counted().groups
     )
     shown = done("estimate", design, out).stdout
     assert "Hájek" in shown
@@ -368,7 +378,16 @@ def test_weighted_groups_need_nobody_who_sent_nothing(
         [3, 4 if third else 0],
     ]
     assert found.missing == (0 if third else 1)
-    words = ("--column", "q3", "--value", "1=yes", "--value", "0=no", "--weights", "w")
+    words = (
+        "--column",
+        "q3",
+        "--value",
+        "1=yes",
+        "--value",
+        "0=no",
+        "--weights",
+        "w",
+    )
     done(
         "tally",
         tmp_path / "design.json",
@@ -433,7 +452,10 @@ def test_the_table_of_weighted_groups_has_their_weights() -> None:
         f"north,60,{north},0",
     ]
     plain = dn.tally(DESIGN, LABELS, by=REGIONS)
-    assert plain.to_csv().splitlines()[:2] == ["group,responses,missing", "north,60,0"]
+    assert plain.to_csv().splitlines()[:2] == [
+        "group,responses,missing",
+        "north,60,0",
+    ]
 
 
 def test_posteriors_take_people_who_were_drawn_one_by_one() -> None:

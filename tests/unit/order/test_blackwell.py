@@ -7,7 +7,12 @@ import pytest
 
 import deniable as dn
 from deniable.channel import Dense, Diagonal
-from deniable.errors import Incompatible, InvalidDesign, InvalidNumber, InvalidRequest
+from deniable.errors import (
+    Incompatible,
+    InvalidDesign,
+    InvalidNumber,
+    InvalidRequest,
+)
 from deniable.order import blackwell, programs
 from deniable.order.admissibility import largest_trace, unchanged
 from deniable.order.blackwell import Garbling, Separation, separation

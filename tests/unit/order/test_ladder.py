@@ -124,7 +124,9 @@ def test_a_step_between_other_channels_is_refused() -> None:
 
 
 def test_kernels_by_name() -> None:
-    rung = relax(dn.k_ary(["a", "b", "c"], p="1/2"), dn.k_ary(["a", "b", "c"], p="3/4"))
+    rung = relax(
+        dn.k_ary(["a", "b", "c"], p="1/2"), dn.k_ary(["a", "b", "c"], p="3/4")
+    )
     assert sum(rung.kernel(each, old="b", given="a") for each in "abc") == 1
     assert sum(rung.garbling(each, "a") for each in "abc") == 1
     assert rung.kernel("b", old="b", given="a") == Fraction(3, 10)
@@ -219,7 +221,8 @@ def test_items_with_weights_are_no_stages_and_their_answers_are_not_repeated(
             lambda: panel.answer("drinks", {"anna": answer}, about=designs[0]),  # type: ignore[arg-type, dict-item]
         ):
             with pytest.raises(
-                Incompatible, match="asks for key-value; expected one about categories"
+                Incompatible,
+                match="asks for key-value; expected one about categories",
             ) as refused:
                 attempt()
             assert "secret" not in str(refused.value)

@@ -146,7 +146,10 @@ def test_the_smallest_gamma_is_where_sets_begin_to_follow(k: int) -> None:
             if not isinstance(least, Fraction):
                 continue
             old = Subset(k, t1, 3 * t1, 3 * t1 + 2 * (k - t1))
-            for gamma, follows in ((least, True), (least - Fraction(1, 1000), False)):
+            for gamma, follows in (
+                (least, True),
+                (least - Fraction(1, 1000), False),
+            ):
                 share = t2 * gamma / (t2 * gamma + k - t2)
                 new = Subset(k, t2, share.numerator, share.denominator)
                 assert (find_closed_form(old, new) is not None) == follows
@@ -208,7 +211,9 @@ def test_a_hundred_thousand_categories() -> None:
     assert isinstance(step, Nested)
     drawn = step.upgrade(one.channel.draw(7), 7)
     assert drawn.bit_count() == 12_000
-    assert isinstance(relax(dn.k_ary(10**6, 1), dn.k_ary(10**6, 2)).step, KeepOrFresh)
+    assert isinstance(
+        relax(dn.k_ary(10**6, 1), dn.k_ary(10**6, 2)).step, KeepOrFresh
+    )
     assert isinstance(relax(dn.unary(10**5, 1), dn.unary(10**5, 2)).step, BitByBit)
 
 
@@ -265,7 +270,9 @@ def test_mixtures_of_two_sizes_step_by_a_linear_program() -> None:
 def test_where_floats_point_nowhere_the_exact_program_decides(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    one, two = (dn.mixture(4, {1: "1/2", 2: "1/2"}, epsilon=e).channel for e in (1, 2))
+    one, two = (
+        dn.mixture(4, {1: "1/2", 2: "1/2"}, epsilon=e).channel for e in (1, 2)
+    )
     monkeypatch.setattr(
         programs, "_in_floats", lambda _, target: (0.0, [], [0.0] * len(target))
     )
@@ -286,7 +293,9 @@ def test_shares_that_do_not_add_up_do_not_verify() -> None:
     assert not Nested(
         step.old, step.new, (share._replace(free=share.free + 1),)
     ).verify()
-    assert not Nested(step.old, step.new, (share._replace(near=-share.near),)).verify()
+    assert not Nested(
+        step.old, step.new, (share._replace(near=-share.near),)
+    ).verify()
 
 
 def test_the_stand_alone_epsilon_is_the_sum_and_no_cost() -> None:

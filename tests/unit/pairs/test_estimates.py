@@ -51,7 +51,14 @@ def test_a_table_a_test_and_a_strength() -> None:
     assert low < found.cramers_v <= high <= 1
     assert found.summary().epsilon >= STRINGS.epsilon + SMOKES.epsilon - 1e-12
     text = str(found)
-    assert text.splitlines()[0].split() == ["first", "by", "second", "no", "yes", "all"]
+    assert text.splitlines()[0].split() == [
+        "first",
+        "by",
+        "second",
+        "no",
+        "yes",
+        "all",
+    ]
     assert "Independent questions: p =" in text
     assert "Cramér's V" in text
 
@@ -155,7 +162,8 @@ def test_rare_answers_count_together_in_the_strength() -> None:
 def test_a_strength_of_one_answer_is_not_a_number() -> None:
     sent = dn.respond_all(dn.warner(1), ["no"] * 300, source=seeded("all no"))
     found = dn.association(
-        sent, dn.respond_all(dn.warner(1), ["no", "yes"] * 150, source=seeded("half"))
+        sent,
+        dn.respond_all(dn.warner(1), ["no", "yes"] * 150, source=seeded("half")),
     )
     assert math.isnan(found.cramers_v)
     assert math.isnan(found.cramers_v_interval()[0])
@@ -232,7 +240,8 @@ def test_one_cohort_and_shared_cohorts_are_refused() -> None:
 def test_too_few_are_refused() -> None:
     with pytest.raises(NotEstimable, match="1 respondents"):
         dn.association(
-            dn.respond_all(SMOKES, ["no", None]), dn.respond_all(SMOKES, ["no", "no"])
+            dn.respond_all(SMOKES, ["no", None]),
+            dn.respond_all(SMOKES, ["no", "no"]),
         )
     found = dn.association(
         dn.respond_all(SMOKES, ["no", "yes"]), dn.respond_all(SMOKES, ["no", "no"])
@@ -240,11 +249,14 @@ def test_too_few_are_refused() -> None:
     assert 0 < found.p_value <= 1
 
 
-def test_the_same_bytes_give_the_same_p_value(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_same_bytes_give_the_same_p_value(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(independence, "NEAR", 0.0)
     one, two = both(0.01)
     told = [
-        dn.association(one, two, rows=NAMES, source=seeded("pairs")) for _ in range(2)
+        dn.association(one, two, rows=NAMES, source=seeded("pairs"))
+        for _ in range(2)
     ]
     assert told[0].independence().tables == 999
     assert told[0] == told[1]

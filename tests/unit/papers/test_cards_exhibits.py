@@ -50,6 +50,8 @@ def test_nine_people_cover_the_three_cases_of_the_theorem(members: int) -> None:
     inside = crossing(9, 0.5, 0.36).low < nine.share
     between = crossing_independent(9).low < nine.share
     assert (dealt > warner, dealt > back, back > warner) == (inside, between, True)
-    assert (inside, between) == {1: (False, False), 2: (True, False), 4: (True, True)}[
-        members
-    ]
+    assert (inside, between) == {
+        1: (False, False),
+        2: (True, False),
+        4: (True, True),
+    }[members]

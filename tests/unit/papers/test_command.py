@@ -40,7 +40,9 @@ def test_a_verdict_takes_one_line_and_its_reason_stands_below(
     monkeypatch.setenv("COLUMNS", "80")
     shown = [
         line.rstrip()
-        for line in done("cards", "--table", "2", "--out", tmp_path).stdout.splitlines()
+        for line in done(
+            "cards", "--table", "2", "--out", tmp_path
+        ).stdout.splitlines()
     ]
     (at,) = [
         number
@@ -75,7 +77,9 @@ def test_a_figure_is_written_in_both_formats(tmp_path: Path) -> None:
 
 def test_several_exhibits_for_programs(tmp_path: Path) -> None:
     told = json.loads(
-        done("rr3", "--lemma", "1", "--lemma", "2", "--out", tmp_path, "--json").stdout
+        done(
+            "rr3", "--lemma", "1", "--lemma", "2", "--out", tmp_path, "--json"
+        ).stdout
     )
     assert [exhibit["name"] for exhibit in told["exhibits"]] == [
         "rr3-lemma-1",
@@ -122,7 +126,11 @@ def test_a_value_that_differs_is_a_mistake_of_ours(
 ) -> None:
     entry = registry.everything()["001-eq36"]
     broken = Exhibit(
-        "minimax", "equation", "3.6", "wrong", lambda _: Content((entry.against(8.0),))
+        "minimax",
+        "equation",
+        "3.6",
+        "wrong",
+        lambda _: Content((entry.against(8.0),)),
     )
     monkeypatch.setattr(registry.SourceDocument, "exhibits", (broken,))
     failed = run("minimax", "--equation", "3.6", "--out", tmp_path)

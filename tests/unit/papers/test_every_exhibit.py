@@ -29,7 +29,9 @@ every_document = pytest.mark.parametrize(
 
 
 @every_document
-def test_a_value_is_as_printed_or_the_corrected_one(document: SourceDocument) -> None:
+def test_a_value_is_as_printed_or_the_corrected_one(
+    document: SourceDocument,
+) -> None:
     for content in made(document.name).values():
         for value in content.values:
             explained = (
@@ -37,9 +39,9 @@ def test_a_value_is_as_printed_or_the_corrected_one(document: SourceDocument) ->
                 if value.entry.condition
                 else "the paper is wrong"
             )
-            assert value.verdict == (explained if value.entry.erratum else "agrees"), (
-                value.entry.id
-            )
+            assert value.verdict == (
+                explained if value.entry.erratum else "agrees"
+            ), value.entry.id
             assert value.entry.erratum or not value.entry.condition, value.entry.id
 
 
@@ -50,7 +52,9 @@ def test_every_printed_value_is_compared_once(document: SourceDocument) -> None:
         for content in made(document.name).values()
         for value in content.values
     ]
-    assert sorted(met) == sorted(entry.id for entry in starting(f"{document.number}-"))
+    assert sorted(met) == sorted(
+        entry.id for entry in starting(f"{document.number}-")
+    )
 
 
 @every_document

@@ -120,7 +120,9 @@ def test_pictures_and_page_are_written_once(tmp_path: Path) -> None:
     ]
     assert folder.paths[0].read_bytes().startswith(b"\x89PNG")
     assert b"<svg" in folder.paths[1].read_bytes()
-    assert "data:image/svg+xml;base64," in folder.paths[2].read_text(encoding="utf-8")
+    assert "data:image/svg+xml;base64," in folder.paths[2].read_text(
+        encoding="utf-8"
+    )
     with pytest.raises(InvalidRequest, match="exists already"):
         Folder(tmp_path / "new").check([exhibit], report=False)
     Folder(tmp_path / "new", overwrite=True).check([exhibit], report=True)

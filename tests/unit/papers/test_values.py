@@ -156,7 +156,11 @@ def test_exhibits_are_found_by_kind_and_number() -> None:
 @pytest.mark.parametrize(
     ("name", "wanted", "told"),
     [
-        ("warner", [], "expected one of rr3, minimax, binary, cards, gradual, or all"),
+        (
+            "warner",
+            [],
+            "expected one of rr3, minimax, binary, cards, gradual, or all",
+        ),
         ("cards", [("table", "7")], "expected one of 1, 2"),
         ("binary", [("table", "1")], "it has no table that is made again"),
         ("all", [("table", "1")], "expected one document"),

@@ -30,7 +30,9 @@ def one(design: dn.Design, shares: list[float]) -> float:
 
 
 @pytest.mark.parametrize("design", DESIGNS, ids=repr)
-def test_no_people_have_a_larger_variance_and_some_reach_it(design: dn.Design) -> None:
+def test_no_people_have_a_larger_variance_and_some_reach_it(
+    design: dn.Design,
+) -> None:
     draw = np.random.default_rng(7)
     levels = np.array([float(each) for each in design.scale.values])  # type: ignore[attr-defined]
     worst = mean_variance(design)  # type: ignore[arg-type]
@@ -82,7 +84,8 @@ def test_a_share_of_a_number_is_refused(tmp_path: Path) -> None:
     refused = run("plan", "size", file, "--share", "10%", "--width", "10%")
     assert refused.exit_code == 2
     assert (
-        "this design asks for a number, which has a mean and no share" in refused.output
+        "this design asks for a number, which has a mean and no share"
+        in refused.output
     )
     told = done("plan", "size", file, "--within", "200", "--sd", "1500").stdout
     assert (
@@ -98,7 +101,9 @@ def test_a_share_of_a_number_is_refused(tmp_path: Path) -> None:
         ["width", file, "-n", "400", "--share", "10%"],
     ):
         assert "has a mean and no share" in run("plan", *command).output
-    assert plan.how_many(DESIGNS[0], share=0.1, width=0.1, category="8000").value == 972
+    assert (
+        plan.how_many(DESIGNS[0], share=0.1, width=0.1, category="8000").value == 972
+    )
 
 
 @pytest.mark.parametrize(

@@ -35,9 +35,8 @@ def test_caps_are_met_exactly() -> None:
     tight = plan.best_under_caps(posterior="3/10", prior="1/10", epsilon=2)
     assert tight.design is not None
     assert tight.design.epsilon <= 2
-    assert tight.design.bayes_factors("yes", "yes")[0] == Fraction(
-        27, 7
-    )  # 3/7 over 1/9
+    # 3/7 over 1/9
+    assert tight.design.bayes_factors("yes", "yes")[0] == Fraction(27, 7)
     assert tight.lines[1]["belief after 10% before"] == "30%"
     warner = plan.best_under_caps(epsilon=1).design
     assert warner is not None

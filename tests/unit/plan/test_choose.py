@@ -38,9 +38,8 @@ def test_no_candidate_has_a_smaller_error_and_all_keep_the_demand(
         "rappor",
         "truncated_rappor",
     } <= names
-    customary = (
-        size * (g := math.exp(epsilon / 2)) / (g - 1) ** 2 + 1 - 1 / size
-    )  # F10, at even shares
+    # F10, at even shares
+    customary = size * (g := math.exp(epsilon / 2)) / (g - 1) ** 2 + 1 - 1 / size
     assert best < customary
 
 
@@ -68,7 +67,9 @@ def test_a_million_categories_have_an_answer() -> None:
 def test_any_criterion_can_be_demanded(demand: Epsilon) -> None:
     choice = optimal(6, demand)
     assert demand.check(choice.design).holds
-    assert float(choice.design.parity) == pytest.approx(float(demand.parity), rel=1e-9)
+    assert float(choice.design.parity) == pytest.approx(
+        float(demand.parity), rel=1e-9
+    )
     assert str(demand) in str(choice)
 
 
@@ -97,7 +98,9 @@ def test_one_category_of_interest_is_asked_alone() -> None:
     assert choice.candidates[0].risk == pytest.approx(
         variance(dn.warner(1), 1, shares=[0.9, 0.1])
     )
-    assert all(choice.candidates[0].risk < each.risk for each in choice.candidates[1:])
+    assert all(
+        choice.candidates[0].risk < each.risk for each in choice.candidates[1:]
+    )
     assert "k_ary comes next" in choice.reasons[1]
 
 
@@ -140,7 +143,9 @@ def test_responses_of_a_staircase_are_called_by_the_answers_that_they_speak_for(
         ["never", "once", "often"], 1, np.array([0.9, 0.07, 0.03])
     ).design
     for number, symbol in enumerate(design.symbols):
-        named = [label for label in design.categories if label in symbol.split(" or ")]
+        named = [
+            label for label in design.categories if label in symbol.split(" or ")
+        ]
         chances = {
             label: design.probability(symbol, given=label)
             for label in design.categories
@@ -170,7 +175,9 @@ def test_at_given_shares_no_mixture_of_staircase_patterns_is_better(
     other = best_by_descent(size, math.exp(epsilon), np.array(shares))
     assert chosen.risk <= other * (1 + 1e-6)
     bound = staircase([str(x) for x in range(size)], epsilon, np.array(shares)).bound
-    assert bound * (1 - 1e-9) <= min(other, *(each.risk for each in choice.candidates))
+    assert bound * (1 - 1e-9) <= min(
+        other, *(each.risk for each in choice.candidates)
+    )
     assert bound >= chosen.risk * (1 - 1e-6)
 
 
@@ -180,7 +187,10 @@ def best_by_descent(size: int, gamma: float, shares: Vector) -> float:
     from scipy.optimize import linprog, minimize_scalar
 
     held = np.array(
-        [[number >> x & 1 for number in range(1, (1 << size) - 1)] for x in range(size)]
+        [
+            [number >> x & 1 for number in range(1, (1 << size) - 1)]
+            for x in range(size)
+        ]
     )
     patterns = np.where(held, gamma, 1.0)
 
@@ -193,7 +203,9 @@ def best_by_descent(size: int, gamma: float, shares: Vector) -> float:
         slope = -np.sum((inverse @ patterns) ** 2, axis=0) / (shares @ patterns)
         corner = linprog(slope, A_eq=patterns, b_eq=np.ones(size)).x - weights
 
-        def along(step: float, start: Vector = weights, way: Vector = corner) -> float:
+        def along(
+            step: float, start: Vector = weights, way: Vector = corner
+        ) -> float:
             return float(np.trace(np.linalg.inv(information(start + step * way))))
 
         weights = (

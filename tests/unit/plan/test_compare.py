@@ -87,6 +87,8 @@ def test_nothing_to_compare_is_refused() -> None:
 
 def test_a_certain_estimate_is_infinitely_better() -> None:
     deck = dn.integer_deck(10, 1)
-    found = plan.compare([deck, dn.warner(1)], 10, shares=[1, 0], population="census")
+    found = plan.compare(
+        [deck, dn.warner(1)], 10, shares=[1, 0], population="census"
+    )
     assert found.best.variance == 0
     assert [line.ratio for line in found] == [1.0, math.inf]

@@ -17,7 +17,9 @@ DIE = dn.forced_response("2/3", "1/6", "1/6")
 
 
 @pytest.mark.parametrize(("first", "second"), [(0.3, 0.2), (0.1, 0.25)])
-def test_the_power_is_that_of_all_pairs_of_counts(first: float, second: float) -> None:
+def test_the_power_is_that_of_all_pairs_of_counts(
+    first: float, second: float
+) -> None:
     n = 250, 200
     counts = [np.arange(each + 1) for each in n]
     chances = [1 / 6 + share * 2 / 3 for share in (first, second)]
@@ -53,10 +55,13 @@ def test_as_many_as_a_power_takes() -> None:
     n = [int(line["people"]) for line in told.lines]
     assert told.value == sum(n)
     assert f"{n[0]:,} and {n[1]:,}" in told.sentence
-    made = [Arm(arm.design, arm.share, size) for arm, size in zip(arms, n, strict=True)]
+    made = [
+        Arm(arm.design, arm.share, size) for arm, size in zip(arms, n, strict=True)
+    ]
     assert plan.difference(*made).value == plan.difference_power(*made) >= 0.8
     fewer = [
-        Arm(arm.design, arm.share, size - 2) for arm, size in zip(arms, n, strict=True)
+        Arm(arm.design, arm.share, size - 2)
+        for arm, size in zip(arms, n, strict=True)
     ]
     assert plan.difference_power(*fewer) < 0.8
 

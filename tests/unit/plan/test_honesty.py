@@ -34,9 +34,8 @@ def test_the_estimate_tends_away_by_what_the_response_says_not_by_its_name(
         < tends["random"]
         < tends["always_yes"]
     )
-    if (
-        design is CROSSWISE
-    ):  # "different" speaks for the answer, and a protective "same" is sent by one in ten
+    # "different" speaks for the answer, and a protective "same" is sent by one in ten
+    if design is CROSSWISE:
         assert tends["always_no"] == pytest.approx(
             (0.75 - (0.9 * (0.75 - 0.5 * 0.2) + 0.1)) / 0.5
         )
@@ -62,10 +61,13 @@ def test_the_exact_power_sums_what_is_rejected(share: float, null: float) -> Non
 def test_power_for_the_wrong_reason_is_told() -> None:
     assert (
         "wrong reason"
-        in plan.noncompliance(DIE, 500, share=0.15, failing=0.2, kind="random").notes[0]
+        in plan.noncompliance(
+            DIE, 500, share=0.15, failing=0.2, kind="random"
+        ).notes[0]
     )
     assert (
-        "wrong share" in plan.noncompliance(DIE, 500, share=0.15, failing=0.2).notes[0]
+        "wrong share"
+        in plan.noncompliance(DIE, 500, share=0.15, failing=0.2).notes[0]
     )
 
 

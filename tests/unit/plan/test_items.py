@@ -38,9 +38,8 @@ def test_associations_want_two_and_a_large_epsilon_wants_all() -> None:
     assert two.design.epsilon <= 1
     assert [one.each for one in two.candidates][-1] == 1  # nobody answers two
     pair = dn.product([dn.warner("1/2"), dn.warner("1/2")])
-    assert two.candidates[0].associations == pytest.approx(
-        10 * variance(pair, 1)
-    )  # 2·1 of 5·4 are asked a pair
+    # 2·1 of 5·4 are asked a pair
+    assert two.candidates[0].associations == pytest.approx(10 * variance(pair, 1))
     everything = optimal_items(yes_or_no(5), 12)
     assert everything.candidates[0].each == 5
     assert everything.design.name == "product"  # type: ignore[union-attr]
@@ -50,7 +49,9 @@ def test_associations_want_two_and_a_large_epsilon_wants_all() -> None:
 def test_shares_are_those_of_each_question() -> None:
     shares = {"item 0": [0.9, 0.1], "item 1": {"no": 0.5, "yes": 0.5}}
     choice = optimal_items(yes_or_no(2), 1, shares=shares)
-    own = [variance(dn.warner(1), 1, shares=each) for each in ([0.9, 0.1], [0.5, 0.5])]
+    own = [
+        variance(dn.warner(1), 1, shares=each) for each in ([0.9, 0.1], [0.5, 0.5])
+    ]
     assert choice.candidates[0].shares == pytest.approx(sum(own))
 
 
@@ -76,7 +77,9 @@ def test_sizes_and_widths_count_all_respondents() -> None:
     assert variance(design, 4_000, category="b: yes") == pytest.approx(
         variance(dn.warner(1), 1_000)
     )
-    assert variance(design, 4_000) == pytest.approx(4 * variance(dn.warner(1), 1_000))
+    assert variance(design, 4_000) == pytest.approx(
+        4 * variance(dn.warner(1), 1_000)
+    )
     census = variance(design, 4_000, category="b: yes", population="census")
     assert census == pytest.approx(
         variance(dn.warner(1), 1_000, category="yes", population=4_000)

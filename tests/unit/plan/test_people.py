@@ -45,9 +45,9 @@ def test_without_an_assurance_the_width_is_the_one_on_average() -> None:
 
 
 def test_answers_are_those_of_the_functions_for_numbers() -> None:
-    assert plan.how_many(DIE, share=0.1, power=0.8).value == plan.sample_size_for_power(
-        DIE, share=0.1
-    )
+    assert plan.how_many(
+        DIE, share=0.1, power=0.8
+    ).value == plan.sample_size_for_power(DIE, share=0.1)
     assert plan.how_small(DIE, 300).value == plan.detection_limit(DIE, 300)
     kinds = dn.k_ary(["a", "b", "c"], 2)
     told = plan.how_many(kinds, share=0.2, width=0.1, category="b")
@@ -59,14 +59,14 @@ def test_answers_are_those_of_the_functions_for_numbers() -> None:
 def test_an_answer_is_a_sentence_then_a_table() -> None:
     told = plan.how_many(DIE, share=0.1, power=0.8)
     lines = str(told).splitlines()
-    sentence = (
-        "Ask 241 people: a share of 10% is shown to differ from 0% with a power of 80%."
-    )
+    sentence = "Ask 241 people: a share of 10% is shown to differ from 0% with a power of 80%."
     assert lines[0] == told.sentence == sentence
     assert lines[1].startswith("expected share")
     assert len(lines) == 2 + len(told.lines)
     assert json.loads(told.to_json())["value"] == 241
-    assert told.to_frame()["people"].tolist() == [line["people"] for line in told.lines]
+    assert told.to_frame()["people"].tolist() == [
+        line["people"] for line in told.lines
+    ]
     assert [
         line["people"] for line in told.lines if line["expected share"] == "10%"
     ] == [241]

@@ -45,7 +45,9 @@ def test_the_sample_sizes_that_rr_prints_reach_only_79_percent(
 
 
 def binomial(n: int, chance: Fraction) -> list[Fraction]:
-    return [math.comb(n, k) * chance**k * (1 - chance) ** (n - k) for k in range(n + 1)]
+    return [
+        math.comb(n, k) * chance**k * (1 - chance) ** (n - k) for k in range(n + 1)
+    ]
 
 
 def chance(design: dn.Design, share: str) -> Fraction:
@@ -92,7 +94,9 @@ def test_the_normal_test_does_not_keep_its_level_with_fifty_respondents() -> Non
     threshold = 50 * q + Fraction("1.6448536269514722") * Fraction(
         math.sqrt(50 * q * (1 - q))
     )
-    level = sum(law for count, law in enumerate(binomial(50, q)) if count > threshold)
+    level = sum(
+        law for count, law in enumerate(binomial(50, q)) if count > threshold
+    )
     assert float(level) == pytest.approx(0.0874, abs=5e-5)
 
 
@@ -105,7 +109,8 @@ def test_the_exact_size_is_where_the_power_stays() -> None:
         n = plan.sample_size_for_power(design, **options)
         assert plan.power(design, n - 1, **options) < 0.8
         assert (
-            min(plan.power(design, n + more, **options) for more in range(2_000)) >= 0.8
+            min(plan.power(design, n + more, **options) for more in range(2_000))
+            >= 0.8
         )
 
 
@@ -135,7 +140,9 @@ def test_the_exact_test_of_an_estimate_sums_all_tallies(
 ) -> None:
     n, size = 12, len(design.symbols)
     tallies = [
-        each for each in itertools.product(range(n + 1), repeat=size) if sum(each) == n
+        each
+        for each in itertools.product(range(n + 1), repeat=size)
+        if sum(each) == n
     ]
     inverse = left_inverse(design.channel)
     values = np.array([inverse.shares(np.array(each) / n)[1] for each in tallies])
@@ -177,8 +184,11 @@ def test_a_size_for_an_estimate_is_enough_from_there_on() -> None:
     design = dn.kuk("4/5", "1/5", draws=2)
     n = plan.sample_size_for_power(design, share=0.15)
     assert plan.power(design, n - 1, share=0.15) < 0.8
-    assert min(plan.power(design, n + more, share=0.15) for more in range(100)) >= 0.8
-    rare = plan.sample_size_for_power(design, share=0.02)  # too many tallies to look at
+    assert (
+        min(plan.power(design, n + more, share=0.15) for more in range(100)) >= 0.8
+    )
+    # too many tallies to look at
+    rare = plan.sample_size_for_power(design, share=0.02)
     assert rare == plan.sample_size_for_power(design, share=0.02, method="normal")
 
 
@@ -195,12 +205,13 @@ def test_power_by_hand() -> None:
         WARNER, 100, share=0.5, null=0.4, two_sided=True, method="normal"
     ) == pytest.approx(both, rel=1e-9)
     up = plan.power(WARNER, 100, share=0.6, null=0.4)
-    assert plan.power(WARNER, 100, share=0.4, null=0.6, category="no") == pytest.approx(
-        up, rel=1e-9
-    )
+    assert plan.power(
+        WARNER, 100, share=0.4, null=0.6, category="no"
+    ) == pytest.approx(up, rel=1e-9)
+    # the side where the share lies
     assert plan.power(WARNER, 100, share=0.4, null=0.6) == pytest.approx(
         up, rel=1e-9
-    )  # the side where the share lies
+    )
 
 
 def test_power_grows_with_people_and_distance_and_falls_with_privacy() -> None:
@@ -219,10 +230,14 @@ def test_the_detection_limit_is_where_the_power_is_reached() -> None:
         limit = plan.detection_limit(
             design, 500, null=0.05, target=0.9, population="census"
         )
-        reached = plan.power(design, 500, share=limit, null=0.05, population="census")
+        reached = plan.power(
+            design, 500, share=limit, null=0.05, population="census"
+        )
         assert reached == pytest.approx(0.9, abs=1e-6)
         assert (
-            plan.power(design, 500, share=limit - 1e-4, null=0.05, population="census")
+            plan.power(
+                design, 500, share=limit - 1e-4, null=0.05, population="census"
+            )
             < 0.9
         )
     with pytest.raises(InvalidRequest, match="do not find any share"):

@@ -16,7 +16,9 @@ from deniable.plan.precision import Population, smallest
     [dn.warner(1), dn.simmons(1, b="3/10"), dn.k_ary(4, 2)],
     ids=lambda d: d.name,
 )
-def test_it_is_the_smallest_number(design: dn.Design, population: Population) -> None:
+def test_it_is_the_smallest_number(
+    design: dn.Design, population: Population
+) -> None:
     for target in (0.05, 0.0123, 0.002):
         n = plan.sample_size(design, variance=target, population=population)
         assert plan.variance(design, n, population=population) <= target * (1 + 1e-9)
@@ -38,9 +40,9 @@ def test_closed_forms_of_the_sheet() -> None:
         ) == math.ceil((0.09 + device) / 0.01)
         cards = dn.christofides(eps, middle="1/5")
         w = (x + 1) ** 2 / ((x - 1) ** 2 * 0.8) - 1
-        assert plan.sample_size(cards, variance=0.01, population="census") == math.ceil(
-            w / 0.04
-        )
+        assert plan.sample_size(
+            cards, variance=0.01, population="census"
+        ) == math.ceil(w / 0.04)
 
 
 def test_a_number_that_is_exactly_enough_is_not_rounded_up() -> None:
@@ -65,7 +67,8 @@ def test_margins_are_variances() -> None:
 
 def test_every_category_keeps_a_margin_and_one_alone_needs_no_more() -> None:
     design = dn.matrix(
-        [[0.6, 0.2, 0.1], [0.3, 0.5, 0.2], [0.1, 0.3, 0.7]], categories=["a", "b", "c"]
+        [[0.6, 0.2, 0.1], [0.3, 0.5, 0.2], [0.1, 0.3, 0.7]],
+        categories=["a", "b", "c"],
     )
     alone = [
         plan.sample_size(design, margin=0.05, category=each)
@@ -131,7 +134,9 @@ def _census(people: int, eps: float, middle: float, share: float) -> float:
         deck = dn.integer_deck(people, eps, middle)
     except InvalidDesign:
         return math.inf
-    return plan.variance(deck, people, shares=[1 - share, share], population="census")
+    return plan.variance(
+        deck, people, shares=[1 - share, share], population="census"
+    )
 
 
 def test_decks_of_whole_cards_keep_the_demand() -> None:
@@ -175,9 +180,9 @@ def test_ideal_decks_are_the_formulas_of_the_document() -> None:
     assert plan.ideal_deck_variance(50, 0.3, p2, 0.1) == pytest.approx(
         0.09 * w / 49, rel=1e-12
     )
-    assert plan.ideal_deck_variance(50, 0.3, p2, 0.1, replaced=True) == pytest.approx(
-        w / 200, rel=1e-12
-    )
+    assert plan.ideal_deck_variance(
+        50, 0.3, p2, 0.1, replaced=True
+    ) == pytest.approx(w / 200, rel=1e-12)
     assert plan.deck_sample_size(
         0.3, p2, variance=0.01, share=0.1, ideal=True
     ) == math.ceil(1 + 0.09 * w / 0.01)
@@ -203,8 +208,12 @@ def test_at_a_crossing_the_variances_are_equal(
         (plan.crossing_independent(people), back),
     ):
         for end, outwards in ((ends.low, -1e-3), (ends.high, 1e-3)):
-            assert plan.ideal_deck_variance(people, eps, middle, end) == pytest.approx(
-                other, rel=1e-6
+            assert plan.ideal_deck_variance(
+                people, eps, middle, end
+            ) == pytest.approx(other, rel=1e-6)
+            assert (
+                plan.ideal_deck_variance(people, eps, middle, end + outwards) < other
             )
-            assert plan.ideal_deck_variance(people, eps, middle, end + outwards) < other
-            assert plan.ideal_deck_variance(people, eps, middle, end - outwards) > other
+            assert (
+                plan.ideal_deck_variance(people, eps, middle, end - outwards) > other
+            )

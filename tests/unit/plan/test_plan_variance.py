@@ -101,9 +101,8 @@ def test_total_worst_cases_of_symmetric_designs_are_at_even_shares() -> None:
 def test_a_million_categories_are_planned_at_once() -> None:
     k, x = 10**6, np.e
     risk = (k - 1) * (x + k - 1) ** 2 / (k * (x - 1) ** 2)
-    assert plan.variance(dn.k_ary(k, 1), 1) == pytest.approx(
-        risk, rel=1e-7
-    )  # whole weights stay a little below ε
+    # whole weights stay a little below ε
+    assert plan.variance(dn.k_ary(k, 1), 1) == pytest.approx(risk, rel=1e-7)
 
 
 def test_the_minimax_design_has_its_risk_for_large_domains() -> None:
@@ -155,7 +154,8 @@ def test_a_deck_is_planned_as_it_is_estimated() -> None:
                 deck, 40, shares=[1 - share, share], population=population
             )  # type: ignore[arg-type]
             assert found == pytest.approx(
-                deck_variance(deck, share, respondents=40, population=people), rel=1e-12
+                deck_variance(deck, share, respondents=40, population=people),
+                rel=1e-12,
             )
     assert plan.variance(deck, 40) == plan.variance(deck, 40, shares=[0.5, 0.5])
     with pytest.raises(InvalidRequest, match="80 cards"):

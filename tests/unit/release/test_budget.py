@@ -40,7 +40,9 @@ def test_what_is_left_is_rounded_down() -> None:
 def test_no_limit_is_no_limit() -> None:
     Budget.from_number(None).check(math.inf, "it")
     assert Budget.from_number(None).written is None
-    assert Budget.read(Budget.from_number("1/3").written) == Budget.from_number("1/3")
+    assert Budget.read(Budget.from_number("1/3").written) == Budget.from_number(
+        "1/3"
+    )
 
 
 def test_an_infinite_parity_is_beyond_every_budget() -> None:

@@ -37,9 +37,12 @@ MANY = [f"person {number}" for number in range(600)]
 def merged() -> Ladder:
     """The coarse design says of a fine response only whether it is the first: from one to the other all is certain."""
     fine = dn.matrix(
-        [["6/10", "2/10"], ["2/10", "3/10"], ["2/10", "5/10"]], categories=["yes", "no"]
+        [["6/10", "2/10"], ["2/10", "3/10"], ["2/10", "5/10"]],
+        categories=["yes", "no"],
     )
-    coarse = dn.matrix([["6/10", "2/10"], ["4/10", "8/10"]], categories=["yes", "no"])
+    coarse = dn.matrix(
+        [["6/10", "2/10"], ["4/10", "8/10"]], categories=["yes", "no"]
+    )
     return ladder([coarse, fine])
 
 
@@ -50,7 +53,10 @@ def test_a_panel_raises_what_is_out(order: tuple[int, int], tmp_path: Path) -> N
     with Panel.create(tmp_path / "panel.db") as panel:
         panel.answer(
             "smokes",
-            {name: "yes" if number % 2 else "no" for number, name in enumerate(MANY)},
+            {
+                name: "yes" if number % 2 else "no"
+                for number, name in enumerate(MANY)
+            },
             about=stages.designs[0],
         )
         out = {at: panel.release("smokes", stages.designs[at]) for at in order}
@@ -179,7 +185,10 @@ def test_a_withdrawal_from_one_question_leaves_the_others(tmp_path: Path) -> Non
         with ledger.database.transaction(write=False) as tables:
             left = "SELECT question, released FROM release_response JOIN release_stage ON stage = id ORDER BY 1, 2"
             assert tables.rows(left) == [(1, 1), (2, 0), (2, 0)]
-        assert [each.answer_kept for each in ledger.status().questions] == [False, True]
+        assert [each.answer_kept for each in ledger.status().questions] == [
+            False,
+            True,
+        ]
         assert len(ledger.status().question("colour").stages) == 1
         ledger.release("shape", stage(8))
 
@@ -193,7 +202,9 @@ def test_draws_from_an_answer_are_made_with_what_is_erased_with_it(
         for number in range(60):
             ledger.answer(f"q{number}", "red", about=design)
         out = [
-            design.symbols.index(ledger.release(f"q{number}", design).response.symbol)
+            design.symbols.index(
+                ledger.release(f"q{number}", design).response.symbol
+            )
             for number in range(60)
         ]
         secrets = _secrets(path)
@@ -201,10 +212,12 @@ def test_draws_from_an_answer_are_made_with_what_is_erased_with_it(
             ledger.forget(f"q{number}")
     context = [design.hash, None, None]
     assert out == [
-        design.channel.draw(0, DerivedBytes(each[SECRET:], context)) for each in secrets
+        design.channel.draw(0, DerivedBytes(each[SECRET:], context))
+        for each in secrets
     ]
     assert out != [
-        design.channel.draw(0, DerivedBytes(each[:SECRET], context)) for each in secrets
+        design.channel.draw(0, DerivedBytes(each[:SECRET], context))
+        for each in secrets
     ]
     assert _secrets(path) == [each[:SECRET] for each in secrets]
     content = path.read_bytes()
@@ -275,7 +288,9 @@ def test_a_secret_is_random_and_told_by_nothing_else(tmp_path: Path) -> None:
         assert all(each in source.given for each in secrets)
         found += secrets
     halves = [
-        each[at : at + SECRET] for each in found for at in range(0, len(each), SECRET)
+        each[at : at + SECRET]
+        for each in found
+        for at in range(0, len(each), SECRET)
     ]
     assert len(set(halves)) == 6
     told = {
@@ -304,7 +319,9 @@ def test_a_limit_lies_below_the_exponential(epsilon: str) -> None:
     number = Fraction(epsilon)
     with localcontext() as context:
         context.prec = 80
-        true = Fraction((Decimal(number.numerator) / Decimal(number.denominator)).exp())
+        true = Fraction(
+            (Decimal(number.numerator) / Decimal(number.denominator)).exp()
+        )
     budget = Budget.from_number(number)
     assert budget.limit < true
     with pytest.raises(OverBudget):
@@ -313,7 +330,9 @@ def test_a_limit_lies_below_the_exponential(epsilon: str) -> None:
     assert budget.left(Fraction(1)) <= number  # type: ignore[operator]
 
 
-def test_a_ledger_does_not_look_at_the_answer_before_the_budget(tmp_path: Path) -> None:
+def test_a_ledger_does_not_look_at_the_answer_before_the_budget(
+    tmp_path: Path,
+) -> None:
     """An answer that cannot even be read as a number: whoever looks at it notices."""
     path = tmp_path / "mine.ledger"
     with Ledger.create(path) as ledger:
@@ -329,15 +348,16 @@ def test_a_ledger_does_not_look_at_the_answer_before_the_budget(tmp_path: Path) 
         _spoil_answers(tmp_path / "all.ledger")
         with pytest.raises(OverBudget):
             ledger.release("colour", stage(8))
-        with pytest.raises(
-            ValueError, match="invalid literal"
-        ):  # what the test is about
+        # what the test is about
+        with pytest.raises(ValueError, match="invalid literal"):
             ledger.release("colour", stage(3))
 
 
 def test_a_panel_does_not_look_at_answers_before_the_budget(where: str) -> None:
     with Panel.create(where, budget=math.log(5)) as panel:
-        panel.answer("colour", dict.fromkeys(("anna", "bert"), "red"), about=stage(2))
+        panel.answer(
+            "colour", dict.fromkeys(("anna", "bert"), "red"), about=stage(2)
+        )
         panel.release("colour", stage(4))
         with panel.database.transaction() as tables:
             tables.run("UPDATE release_answer SET answer = 'not a number'")
@@ -357,7 +377,9 @@ def test_the_budget_of_everybody_is_looked_at(spent: str, tmp_path: Path) -> Non
         with pytest.raises(OverBudget, match="for 1 respondents"):
             panel.release("shape", stage(4))
         with panel.transaction(write=False) as book:
-            assert book.reached(list(people)) == {spent: {1: 0}}, "nobody was released"
+            assert book.reached(list(people)) == {spent: {1: 0}}, (
+                "nobody was released"
+            )
         panel.release(
             "shape", stage(4), respondents=[name for name in people if name != spent]
         )
@@ -423,7 +445,8 @@ def test_what_was_spent_in_all_is_compared(tmp_path: Path) -> None:
         )
         with ledger.database.transaction() as tables:
             tables.run(
-                "UPDATE release_receipt SET body = ? WHERE number = 2", again.to_json()
+                "UPDATE release_receipt SET body = ? WHERE number = 2",
+                again.to_json(),
             )
         with pytest.raises(UnreadableFile, match="what was spent in all"):
             ledger.check()

@@ -128,7 +128,9 @@ def changed(wrong_link: int = 0, **changes: object) -> list[Receipt]:
     link, found = receipts.first_link(one.ledger), []
     for number, each in enumerate((one, two, three), 1):
         found.append(
-            replace(each, previous=first_link("cd34") if number == wrong_link else link)
+            replace(
+                each, previous=first_link("cd34") if number == wrong_link else link
+            )
         )
         link = found[-1].hash
     return found
@@ -167,7 +169,9 @@ def test_the_last_line_names_the_last_receipt_and_how_many_there_are() -> None:
     for wrong in ({"count": 2}, {"head": known[1].hash}):
         with pytest.raises(UnreadableFile, match="closes a history of"):
             receipts.read(
-                "\n".join([*lines[:-1], documents.seal("receipts", {**end, **wrong})])
+                "\n".join(
+                    [*lines[:-1], documents.seal("receipts", {**end, **wrong})]
+                )
             )
 
 
@@ -176,7 +180,10 @@ def test_the_schema_knows_receipts_and_nothing_else() -> None:
     known = [
         *history(3),
         replace(
-            history(1)[0], epsilon_after=math.inf, total_after=1e-7, kind="withdrawal"
+            history(1)[0],
+            epsilon_after=math.inf,
+            total_after=1e-7,
+            kind="withdrawal",
         ),
     ]
     for receipt in known:

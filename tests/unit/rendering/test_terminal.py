@@ -24,7 +24,9 @@ def printed(table: Sheet) -> str:
 
 
 def test_an_estimate_is_a_row_for_each_category() -> None:
-    summary = estimate(Tally(warner(p="3/4"), np.array([600, 400]))).summary(level=0.9)
+    summary = estimate(Tally(warner(p="3/4"), np.array([600, 400]))).summary(
+        level=0.9
+    )
     text = printed(sheet(summary, percent=True))
     assert "90% interval" in text
     for row in summary.rows:
@@ -36,7 +38,9 @@ def test_against_the_truth_each_interval_holds_it_or_not() -> None:
     summary = estimate(Tally(warner(p="3/4"), np.array([600, 400]))).summary()
     text = printed(truth_sheet(summary, {"no": 0.7, "yes": 0.01}))
     no, yes = (
-        line for line in text.splitlines() if line.strip().startswith(("no ", "yes "))
+        line
+        for line in text.splitlines()
+        if line.strip().startswith(("no ", "yes "))
     )
     assert "70.0%" in no
     assert "yes" in no.split()
@@ -51,7 +55,9 @@ def test_of_many_categories_the_largest_are_shown() -> None:
     text = printed(sheet(estimate(Tally(design, counts)).summary(), percent=True))
     assert "The largest 40 of 1,000." in text
     first = (
-        next(number for number, line in enumerate(text.splitlines()) if "───" in line)
+        next(
+            number for number, line in enumerate(text.splitlines()) if "───" in line
+        )
         + 1
     )
     assert text.splitlines()[first].split()[0] == "777"

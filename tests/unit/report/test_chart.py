@@ -59,7 +59,8 @@ def test_several_results_stand_on_one_scale() -> None:
     design = dn.k_ary(["never", "once", "often"], epsilon=2)
     counted = {"men": [90, 60, 50], "women": [70, 70, 60]}
     groups = {
-        name: dn.estimate(dn.Tally(design, counts)) for name, counts in counted.items()
+        name: dn.estimate(dn.Tally(design, counts))
+        for name, counts in counted.items()
     }
     axes = forest(groups, level=0.9).axes[0]
     assert [each.get_text() for each in axes.get_yticklabels()] == [

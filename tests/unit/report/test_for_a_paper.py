@@ -20,7 +20,9 @@ def test_a_latex_table_has_the_caption_label_and_notes_that_are_wanted() -> None
     )
     assert "The cost of privacy" in plain
     given = RESULT.to_latex(
-        caption="Who has paid a bribe (50% weighted)", label="tab:bribe_1", notes=False
+        caption="Who has paid a bribe (50% weighted)",
+        label="tab:bribe_1",
+        notes=False,
     )
     assert (
         "\\caption{Who has paid a bribe (50\\% weighted)}\n\\label{tab:bribe_1}\n"

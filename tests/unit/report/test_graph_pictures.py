@@ -76,16 +76,14 @@ def test_the_graph_with_what_is_uncertain() -> None:
     assert f"{found.mean[0]:.2f} ± {found.errors('mean')[0]:.2f}" in told
     curves = figure.axes[0].lines[:3]
     widths = [line.get_linewidth() for line in curves]
-    assert (
-        widths[0] > widths[1] > widths[2] > 0
-    )  # upper end, estimate, lower end of the first item
+    # upper end, estimate, lower end of the first item
+    assert widths[0] > widths[1] > widths[2] > 0
     low, high = next(iter(found.about("degree").conf_int().values()))
     assert widths[2] / widths[0] == pytest.approx(low / high)
     assert widths[1] / widths[0] == pytest.approx(found.degree[0] / high)
     assert len(figure.axes) == 2  # with a scale of colors
-    assert (
-        len(weighted_graph(made(importance="frequency")).axes) == 1
-    )  # and without, where weights are not told
+    # and without, where weights are not told
+    assert len(weighted_graph(made(importance="frequency")).axes) == 1
     for wrong in (0, 41):
         with pytest.raises(InvalidRequest, match="1 to 40"):
             weighted_graph(found, count=wrong)

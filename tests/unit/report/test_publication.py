@@ -24,7 +24,9 @@ from deniable.report.result_texts import estimator, interval_name
 def chances(text: str) -> list[Fraction]:
     return [
         Fraction(each)
-        for each in re.findall(r"(?:probability|with) (\d+(?:/\d+)?)(?=[ ,.;])", text)
+        for each in re.findall(
+            r"(?:probability|with) (\d+(?:/\d+)?)(?=[ ,.;])", text
+        )
     ]
 
 
@@ -40,7 +42,9 @@ def test_fractions_are_printed_as_people_write_them() -> None:
 
 
 @pytest.mark.parametrize("name", sorted(FAMILIES))
-def test_every_family_has_a_paragraph_whose_probabilities_sum_to_one(name: str) -> None:
+def test_every_family_has_a_paragraph_whose_probabilities_sum_to_one(
+    name: str,
+) -> None:
     design = FAMILIES[name].build(**FAMILIES[name].examples[0])
     told = methods(design)
     assert f"({title_of(design)})" in told
@@ -161,7 +165,9 @@ def test_several_devices_are_told_each_by_its_name() -> None:
         "For device 2 (forced response; Boruch 1971), a random device told respondents to answer "
         "truthfully with probability 1/5" in told
     )
-    assert "Each device has a response that proves something about the answer" in told
+    assert (
+        "Each device has a response that proves something about the answer" in told
+    )
     assert few.hash[:19] in told
     assert many.hash[:19] in told
     arms = methods(
@@ -173,12 +179,16 @@ def test_several_devices_are_told_each_by_its_name() -> None:
     assert "intervals (from the intervals of both)" in arms
     same = methods(
         dn.estimate(
-            [dn.Tally(dn.warner(1), [60, 40]), dn.Tally(dn.crosswise("1/4"), [50, 50])]
+            [
+                dn.Tally(dn.warner(1), [60, 40]),
+                dn.Tally(dn.crosswise("1/4"), [50, 50]),
+            ]
         )
     )
+    # the larger of both
     assert (
         "a factor of more than 3.001 " in same or "a factor of more than 3 " in same
-    )  # the larger of both
+    )
 
 
 def regressed(
@@ -235,9 +245,8 @@ def test_a_weighted_sample_tells_how_people_came_into_it() -> None:
         in told
     )
     assert "(variance: linearized), with 95% intervals (score intervals)" in told
-    assert sentence(found).startswith(
-        "An estimated 0.0% answer “yes”"
-    )  # of two answers, the second
+    # of two answers, the second
+    assert sentence(found).startswith("An estimated 0.0% answer “yes”")
 
 
 def test_the_guide_shows_what_is_print_probability() -> None:
@@ -305,9 +314,12 @@ def test_the_device_in_words_makes_the_channel(design: dn.Design) -> None:
     told = methods(design)
     found = re.search(SAID[design.name], told)
     assert found, told
-    expected = tuple(design.channel.probability(1, given=answer) for answer in (0, 1))
+    expected = tuple(
+        design.channel.probability(1, given=answer) for answer in (0, 1)
+    )
     assert (
-        made_from(design.name, [Fraction(each) for each in found.groups()]) == expected
+        made_from(design.name, [Fraction(each) for each in found.groups()])
+        == expected
     )
     assert "true answer is sent" not in told
 
@@ -370,9 +382,9 @@ def test_a_design_that_only_has_the_name_is_told_by_its_probabilities() -> None:
 
 
 def test_sources_are_those_of_the_bibliography() -> None:
-    text = (Path(__file__).parents[3] / "docs" / "theory" / "references.bib").read_text(
-        encoding="utf-8"
-    )
+    text = (
+        Path(__file__).parents[3] / "docs" / "theory" / "references.bib"
+    ).read_text(encoding="utf-8")
     entries = [
         dict(re.findall(r"^  (author|year)\s*= \{(.*)\},?$", each, re.M))
         for each in text.split("\n@")
@@ -432,8 +444,12 @@ def test_whatever_comes_from_a_sample_says_so_in_the_same_words() -> None:
         assert f"{FROM_SAMPLE}by {hajek}" in methods(made)
     grouped = dn.estimate(dn.tally(one, by=REGION, weights=DRAWN.weights))
     for made in (grouped, grouped.pairwise(), grouped.against_rest()):
-        assert f"from a sample of 240 people with weights by {hajek}" in methods(made)
-    assert f"{FROM_SAMPLE}by maximum pseudo-likelihood" in methods(table.odds_ratio())
+        assert f"from a sample of 240 people with weights by {hajek}" in methods(
+            made
+        )
+    assert f"{FROM_SAMPLE}by maximum pseudo-likelihood" in methods(
+        table.odds_ratio()
+    )
 
 
 def test_a_correlation_tells_its_device_and_its_sample() -> None:
@@ -463,7 +479,11 @@ def test_a_model_of_compliance_tells_clusters_and_strata() -> None:
     )
     sent = dn.Responses(
         device,
-        {"response": np.random.default_rng(3).integers(0, 8, PEOPLE).astype(np.uint8)},
+        {
+            "response": np.random.default_rng(3)
+            .integers(0, 8, PEOPLE)
+            .astype(np.uint8)
+        },
     )
     told = methods(dn.compliance.self_protection(sent, sampling=DRAWN))
     assert (
@@ -494,7 +514,9 @@ def test_groups_are_told_and_each_has_its_own_number_of_people(way: str) -> None
     assert "In north an estimated" in sentence(
         found, "north · no", label="have never paid"
     )
-    assert "have never paid (" in sentence(found, "north · no", label="have never paid")
+    assert "have never paid (" in sentence(
+        found, "north · no", label="have never paid"
+    )
     assert "“yes”" in sentence(found)  # of two answers, the second
     apart = methods(found.pairwise())
     assert (
@@ -508,7 +530,9 @@ def test_one_group_and_the_rest() -> None:
     found = dn.estimate(
         dn.tally(sent_by_people(1), by=pd.Series(REGION, name="region"))
     )
-    assert "in each of 3 groups of region (north, south and west) by" in methods(found)
+    assert "in each of 3 groups of region (north, south and west) by" in methods(
+        found
+    )
     apart = methods(found.against_rest())
     assert (
         "between each of 3 groups of region (north, south and west) and the rest were estimated by"

@@ -10,7 +10,12 @@ from deniable.report.result_texts import about
     ("value", "low", "high", "told"),
     [
         (0.123, 0.09, 0.15, "About 12% answer “yes”: between 9% and 15%."),
-        (0.1234, 0.1211, 0.1257, "About 12.3% answer “yes”: between 12.1% and 12.6%."),
+        (
+            0.1234,
+            0.1211,
+            0.1257,
+            "About 12.3% answer “yes”: between 12.1% and 12.6%.",
+        ),
         (
             0.12347,
             0.1232,

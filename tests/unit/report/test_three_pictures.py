@@ -15,7 +15,8 @@ from tests.support.three_answers import feasible
 
 
 @pytest.mark.parametrize(
-    ("family", "q"), [("rr3_dagger", None), ("rr3_ddagger", None), ("rr3_club", "3/5")]
+    ("family", "q"),
+    [("rr3_dagger", None), ("rr3_ddagger", None), ("rr3_club", "3/5")],
 )
 @pytest.mark.parametrize("epsilon", [0.6, 1.2, 3])
 def test_the_outline_encloses_exactly_what_keeps_to_epsilon(
@@ -34,7 +35,8 @@ def test_the_outline_encloses_exactly_what_keeps_to_epsilon(
             bool(border.contains_point((p1, p2), radius=radius))
             for radius in (-2e-3, 2e-3)
         }
-        if len(drawn) == 1:  # not on the line itself, which is drawn from forty pieces
+        # not on the line itself, which is drawn from forty pieces
+        if len(drawn) == 1:
             assert drawn == {feasible(family, *point, gamma=gamma)}
         inside += feasible(family, *point, gamma=gamma)
     assert inside > 5
@@ -58,9 +60,8 @@ def test_pictures_are_drawn_and_saved(tmp_path: Path) -> None:
 
 
 def test_an_empty_cut_is_told() -> None:
-    figure = rr3_region(
-        "rr3_club", q="3/4", epsilons=("1/2", 2)
-    )  # q = 3/4 alone has the ratio 3, above e^0.5
+    # q = 3/4 alone has the ratio 3, above e^0.5
+    figure = rr3_region("rr3_club", q="3/4", epsilons=("1/2", 2))
     assert [text.get_text() for text in figure.legends[0].get_texts()] == [
         "ε = 2",
         "ε = 0.5, nothing at this q",

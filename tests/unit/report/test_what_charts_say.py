@@ -73,7 +73,10 @@ def test_axes_say_whose_share_it_is_and_what_stands_beside_it(
 
 def test_a_tally_by_groups_shows_what_was_sent_in_each(people: pd.DataFrame) -> None:
     figure = dn.tally(DESIGN, list(people.said), by=list(people.region)).plot()
-    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["no", "yes"]
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == [
+        "no",
+        "yes",
+    ]
     assert len(figure.axes[0].patches) == 4
 
 
@@ -85,7 +88,9 @@ def test_titles_are_words_and_of_the_largest_it_is_told_what_their_intervals_are
         == "k-ary, for A, B or C, ε = 2"
     )
     many = dn.estimate(dn.Tally(dn.k_ary(60, epsilon=5), np.arange(60) + 10))
-    assert "each interval holds by itself" in many.plot().axes[0].get_title(loc="left")
+    assert "each interval holds by itself" in many.plot().axes[0].get_title(
+        loc="left"
+    )
     assert (
         dn.plan.how_many(DESIGN, share=0.1, width=0.1).plot().axes[0].get_ylabel()
         == "expected share"

@@ -16,9 +16,8 @@ def test_a_response_names_its_design_and_carries_a_symbol(seeded: Source) -> Non
 
 
 def test_the_bytes_alone_decide() -> None:
-    design = warner(
-        p="3/4"
-    )  # four positions: the first is the other answer, three are the answer
+    # four positions: the first is the other answer, three are the answer
+    design = warner(p="3/4")
     quarter = 1 << 62
     for position, sent in ((0, "no"), (1, "yes"), (2, "yes"), (3, "yes")):
         for word in (position * quarter, (position + 1) * quarter - 1):
@@ -32,9 +31,8 @@ def test_the_bytes_alone_decide() -> None:
 
 def test_the_default_source_sends_both_symbols() -> None:
     design = warner(p="1/3")
-    sent = {
-        respond(design, "yes").symbol for _ in range(200)
-    }  # one symbol alone: below 10^-35
+    # one symbol alone: below 10^-35
+    sent = {respond(design, "yes").symbol for _ in range(200)}
     assert sent == {"no", "yes"}
 
 

@@ -37,7 +37,9 @@ def test_everybody_gets_one_of_the_cards(seeded: Source) -> None:
         "3": 5,
     }
     mixed = deal(deck, ["yes"] * 4 + ["no"] * 6, source=seeded)
-    cards = [4 - int(r.symbol) for r in mixed[:4]] + [int(r.symbol) for r in mixed[4:]]
+    cards = [4 - int(r.symbol) for r in mixed[:4]] + [
+        int(r.symbol) for r in mixed[4:]
+    ]
     assert Counter(cards) == {1: 3, 2: 2, 3: 5}
 
 

@@ -25,7 +25,12 @@ DESIGNS = {
 )
 def test_studies_find_what_was_planned(name: str, test: dict[str, Any]) -> None:
     found = dn.simulate.studies(
-        DESIGNS[name], 150, 20_000, share=0.15, draws=np.random.default_rng(7), **test
+        DESIGNS[name],
+        150,
+        20_000,
+        share=0.15,
+        draws=np.random.default_rng(7),
+        **test,
     )
     planned = float(found.lines[0]["planned"])
     assert planned == dn.plan.power(DESIGNS[name], 150, share=0.15, **test)
@@ -43,11 +48,18 @@ def test_widths_and_estimates_are_those_of_estimate() -> None:
     )
     people = [800_000_000, 200_000_000]
     counts = dn.simulate.tallies(
-        design, people, 50, respondents=n, replaced=True, draws=np.random.default_rng(1)
+        design,
+        people,
+        50,
+        respondents=n,
+        replaced=True,
+        draws=np.random.default_rng(1),
     )
     rows = [np.repeat(np.arange(4), row).tolist() for row in counts]
     ends = [
-        dn.estimate(dn.tally(design, row, codes=True)).conf_int(method="normal")["yes"]
+        dn.estimate(dn.tally(design, row, codes=True)).conf_int(method="normal")[
+            "yes"
+        ]
         for row in rows
     ]
     assert found.lines[1]["simulated"] == pytest.approx(
@@ -60,7 +72,9 @@ def test_widths_and_estimates_are_those_of_estimate() -> None:
 
 def test_progress_is_told_and_ends_with_all() -> None:
     told: list[int] = []
-    dn.simulate.studies(DESIGNS["forced"], 100, 2_500, share=0.2, progress=told.append)
+    dn.simulate.studies(
+        DESIGNS["forced"], 100, 2_500, share=0.2, progress=told.append
+    )
     assert told == [1_000, 2_000, 2_500]
 
 

@@ -20,7 +20,9 @@ from tests.support.respondents import ARMS
 from tests.support.seeded import Seeded
 from tests.support.surveys import question, small
 
-OPEN = question("open", direct(["no", "yes"]), acknowledge=math.inf, compare="masked")
+OPEN = question(
+    "open", direct(["no", "yes"]), acknowledge=math.inf, compare="masked"
+)
 MASKED = question("masked", warner(epsilon=1))
 COMMON = question("common", warner(epsilon=2))
 CHECK = question("check", direct(["sure", "unsure"]), check="unsure")
@@ -50,9 +52,8 @@ def test_an_arm_is_drawn_with_its_odds() -> None:
         assert draw_arm(BOTH, ScriptedSource(number.to_bytes(8, "big"))) == arm
     source = Seeded("arms")
     drawn = Counter(draw_arm(BOTH, source) for _ in range(3_000))
-    assert abs(drawn[1] - 1_000) < 6.2 * math.sqrt(
-        3_000 * 2 / 9
-    )  # 6.2 deviations: below 1e-9 by chance
+    # 6.2 deviations: below 1e-9 by chance
+    assert abs(drawn[1] - 1_000) < 6.2 * math.sqrt(3_000 * 2 / 9)
 
 
 def test_each_arm_is_asked_its_questions_and_those_of_everybody() -> None:
@@ -91,7 +92,9 @@ def test_the_bound_is_that_of_the_arm_that_reveals_most() -> None:
 def test_a_direct_arm_has_to_be_acknowledged() -> None:
     with pytest.raises(InvalidRequest, match="ε = inf"):
         question("open", direct(["no", "yes"]))
-    with pytest.raises(InvalidRequest, match="all its questions together, has ε = inf"):
+    with pytest.raises(
+        InvalidRequest, match="all its questions together, has ε = inf"
+    ):
         small(questions=(MASKED, OPEN), arms=BOTH)
 
 
@@ -107,8 +110,14 @@ def test_a_direct_arm_has_to_be_acknowledged() -> None:
         ({"arms": (BOTH[0], SurveyArm("two", ()))}, "no questions"),
         ({"arms": (BOTH[0], SurveyArm("two", ("masked",)))}, "the same questions"),
         ({"arms": (BOTH[0], SurveyArm("two", ("open",), 0))}, "has the odds 0"),
-        ({"arms": (BOTH[0], SurveyArm("two", ("open",), True))}, "has the odds True"),
-        ({"arms": (BOTH[0], SurveyArm("Two!", ("open",)))}, "an arm is called 'Two!'"),
+        (
+            {"arms": (BOTH[0], SurveyArm("two", ("open",), True))},
+            "has the odds True",
+        ),
+        (
+            {"arms": (BOTH[0], SurveyArm("Two!", ("open",)))},
+            "an arm is called 'Two!'",
+        ),
         ({"each": 1}, "and there are arms"),
     ],
 )
@@ -122,7 +131,9 @@ def test_arms_that_cannot_be_drawn_or_told_apart_are_refused(
 def test_comparisons_are_of_the_same_answers_of_other_people() -> None:
     with pytest.raises(InvalidRequest, match="some are asked both"):
         small(questions=(MASKED, OPEN), acknowledge=math.inf)
-    with pytest.raises(InvalidRequest, match="expected another question of the survey"):
+    with pytest.raises(
+        InvalidRequest, match="expected another question of the survey"
+    ):
         small(questions=(question("masked", warner(epsilon=1), compare="masked"),))
     colours = question("open", k_ary(3, epsilon=1), compare="masked")
     with pytest.raises(InvalidRequest, match="which has other answers"):
@@ -157,7 +168,9 @@ def test_a_check_hides_nothing_and_has_a_right_answer(
 ) -> None:
     with pytest.raises(InvalidRequest, match=said):
         question("check", about, **others)
-    with pytest.raises(InvalidRequest, match="all questions are comprehension checks"):
+    with pytest.raises(
+        InvalidRequest, match="all questions are comprehension checks"
+    ):
         small(questions=(CHECK,))
     with pytest.raises(InvalidRequest, match="comprehension checks alone"):
         armed(
@@ -168,7 +181,10 @@ def test_a_check_hides_nothing_and_has_a_right_answer(
 
 
 def test_files_say_it_in_a_few_words() -> None:
-    assert [(arm.name, arm.odds) for arm in ARMS.arms] == [("masked", 2), ("open", 1)]
+    assert [(arm.name, arm.odds) for arm in ARMS.arms] == [
+        ("masked", 2),
+        ("open", 1),
+    ]
     assert ARMS.question("check").check == "okapi"
     assert ARMS.question("check").design == direct(["quagga", "okapi", "numbat"])
     assert Survey.from_json(ARMS.to_json()).hash == ARMS.hash
@@ -192,7 +208,9 @@ def test_the_command_tells_what_each_arm_reveals(tmp_path: Any) -> None:
     file = tmp_path / "survey.toml"
     done("survey", "new", "--template", "validation", "--out", file)
     told = done("survey", "check", file).stdout
-    assert "The arm device, 1 of 2 respondents: ridden, understood; ε ≤ 1.61." in told
+    assert (
+        "The arm device, 1 of 2 respondents: ridden, understood; ε ≤ 1.61." in told
+    )
     assert "The arm direct, 1 of 2 respondents: ridden-direct; ε ≤ ∞." in told
     book = done("survey", "codebook", file).stdout
     assert (

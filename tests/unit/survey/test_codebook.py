@@ -25,7 +25,10 @@ def _asked(design: object, **texts: object) -> Survey:
         acknowledge=float("inf"),
     )
     return Survey(
-        "habits", {"en": SurveyTexts("=Habits")}, (question,), acknowledge=float("inf")
+        "habits",
+        {"en": SurveyTexts("=Habits")},
+        (question,),
+        acknowledge=float("inf"),
     )
 
 
@@ -60,7 +63,9 @@ def test_a_response_that_proves_something_has_its_factors() -> None:
     rows = list(
         csv.DictReader(io.StringIO(_asked(triangular("1/4")).codebook().to_csv()))
     )
-    assert [(row["category"], row["response"], row["factor_low"]) for row in rows] == [
+    assert [
+        (row["category"], row["response"], row["factor_low"]) for row in rows
+    ] == [
         ("no", "neither", "inf"),
         ("no", "at least one", "1/4"),
         ("yes", "neither", "0"),
@@ -86,7 +91,9 @@ def test_what_is_too_large_is_named_and_not_listed() -> None:
         "",
         "",
     )
-    (variable,) = json.loads(survey.codebook().to_json())["codeBook"]["dataDscr"]["var"]
+    (variable,) = json.loads(survey.codebook().to_json())["codeBook"]["dataDscr"][
+        "var"
+    ]
     assert variable["catgry"] == []
 
 
@@ -97,7 +104,8 @@ def test_json_has_the_names_of_ddi() -> None:
         each.name for each in example().questions
     ]
     assert (
-        book["codeBook"]["stdyDscr"]["citation"]["titlStmt"]["IDNo"] == example().hash
+        book["codeBook"]["stdyDscr"]["citation"]["titlStmt"]["IDNo"]
+        == example().hash
     )
     assert variables[0]["catgry"][0] == {"catValu": "none", "labl": "None"}
     assert (

@@ -24,7 +24,10 @@ from tests.support.surveys import question, small
 EPSILONS = ["1/10", "1/2", 1, "3/2", 2, 3, "7/2", 5, 6, 8, 10, 13]
 
 DESIGNS = [
-    *(pytest.param(dn.warner(epsilon), id=f"warner-{epsilon}") for epsilon in EPSILONS),
+    *(
+        pytest.param(dn.warner(epsilon), id=f"warner-{epsilon}")
+        for epsilon in EPSILONS
+    ),
     *(
         pytest.param(dn.k_ary(5, epsilon=epsilon), id=f"k_ary-{epsilon}")
         for epsilon in EPSILONS
@@ -80,7 +83,8 @@ def read(template: str, sentence: str, spoken: Locale) -> dict[str, Decimal]:
     assert found, f"{sentence!r} is not of the form {template!r}"
     plain = {ord(spoken.thousands): None, ord(spoken.decimal): "."}
     return {
-        name: Decimal(text.translate(plain)) for name, text in found.groupdict().items()
+        name: Decimal(text.translate(plain))
+        for name, text in found.groupdict().items()
     }
 
 
@@ -90,7 +94,9 @@ def tightly_above(told: Decimal, share: Fraction, whole: int) -> bool:
     return 0 <= Fraction(told) - share * whole < unit
 
 
-def wrong_sentences(design: Design, said: Sequence[str], spoken: Locale) -> list[str]:
+def wrong_sentences(
+    design: Design, said: Sequence[str], spoken: Locale
+) -> list[str]:
     """Return the sentences on one response that are not true, or say less than could be said."""
     words = spoken.words["disclosure"]
     best = brute_belief([design], Fraction(1, 2))
@@ -197,7 +203,9 @@ def test_a_response_that_is_proof_must_be_acknowledged(family: str) -> None:
 
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("factor", ["9/10", "99/100", "101/100", "11/10"])
-def test_sentences_of_another_design_are_found_out(language: str, factor: str) -> None:
+def test_sentences_of_another_design_are_found_out(
+    language: str, factor: str
+) -> None:
     """A parity that is off by a hundredth is seen in at least one number or word, at every ε where it can be."""
     spoken = locale(language)
     for epsilon in EPSILONS[1:]:
@@ -207,7 +215,9 @@ def test_sentences_of_another_design_are_found_out(language: str, factor: str) -
             Disclosure(design.parity).after,
             Disclosure(design.parity).guess,
         ):
-            assert wrong_sentences(design, other.response_words(spoken), spoken) != []
+            assert (
+                wrong_sentences(design, other.response_words(spoken), spoken) != []
+            )
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -255,7 +265,8 @@ def test_what_all_responses_together_allow_is_true(
     words = spoken.words["disclosure"]
     verdict, belief = Disclosure.of(designs).together_words(spoken)
     assert (
-        verdict == words["together"][brute_band(brute_belief(designs, Fraction(1, 2)))]
+        verdict
+        == words["together"][brute_band(brute_belief(designs, Fraction(1, 2)))]
     )
     assert tightly_above(
         read(words["belief_together"], belief, spoken)["after"],

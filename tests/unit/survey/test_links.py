@@ -78,8 +78,14 @@ def test_a_link_fits_its_definition_and_no_other() -> None:
         (f"https://survey.example/s/small#author={AUTHOR}", "which definition"),
         ("https://survey.example/s/small#in_secret", "cannot be read"),
         (f"https://survey.example/s/small#definition={HASH[:19]}", "cannot be read"),
-        (f"https://survey.example/s/small#definition={HASH.upper()}", "cannot be read"),
-        (f"https://survey.example/s/small#definition={HASH}&author=", "cannot be read"),
+        (
+            f"https://survey.example/s/small#definition={HASH.upper()}",
+            "cannot be read",
+        ),
+        (
+            f"https://survey.example/s/small#definition={HASH}&author=",
+            "cannot be read",
+        ),
         (
             f"https://survey.example/s/small#definition={HASH}&definition={HASH}",
             "cannot be read",

@@ -55,7 +55,12 @@ READ: list[tuple[str, str, dict[str, Any], Design]] = [
     ("GLMMRR", "UQM", {"p1": 0.7, "p2": 0.2}, dn.simmons(p="7/10", b="1/5")),
     ("GLMMRR", "Kuk", {"p1": 0.8, "p2": 0.3}, dn.kuk("4/5", "3/10")),
     ("GLMMRR", "DQ", {"p1": 1, "p2": 0}, dn.direct()),
-    ("GLMMRR", "Forced", {"p1": "3/4", "p2": "2/3"}, dn.forced_response("3/4", "1/6")),
+    (
+        "GLMMRR",
+        "Forced",
+        {"p1": "3/4", "p2": "2/3"},
+        dn.forced_response("3/4", "1/6"),
+    ),
     (
         "GLMMRR",
         "Forced",
@@ -76,14 +81,24 @@ READ: list[tuple[str, str, dict[str, Any], Design]] = [
         dn.forced_response("7/10", yes="1/5", no="1/10"),
     ),
     ("RRTCS", "Horvitz", {"p": 0.5, "alpha": 0.1}, dn.simmons(p="1/2", b="1/10")),
-    ("RRTCS", "SoberanisCruz", {"p": 0.5, "alpha": 0.1}, dn.simmons(p="1/2", b="1/10")),
+    (
+        "RRTCS",
+        "SoberanisCruz",
+        {"p": 0.5, "alpha": 0.1},
+        dn.simmons(p="1/2", b="1/10"),
+    ),
     (
         "RRTCS",
         "Mangat",
         {"p": 0.7, "alpha": 0.3, "t": 0.4},
         dn.mangat_unrelated("2/5", "7/10", "3/10"),
     ),
-    ("RRTCS", "MangatSingh", {"p": 0.7, "t": 0.55}, dn.mangat_singh("11/20", "7/10")),
+    (
+        "RRTCS",
+        "MangatSingh",
+        {"p": 0.7, "t": 0.55},
+        dn.mangat_singh("11/20", "7/10"),
+    ),
     (
         "RRTCS",
         "MangatSinghSingh",
@@ -92,7 +107,12 @@ READ: list[tuple[str, str, dict[str, Any], Design]] = [
     ),
     ("RRTCS", "Devore", {"p": 0.7}, dn.devore("7/10")),
     ("RRTCS", "SinghJoarder", {"p": 0.6}, dn.singh_joarder("3/5")),
-    ("RRTCS", "Kuk", {"p1": 0.6, "p2": 0.2, "k": 25}, dn.kuk("3/5", "1/5", draws=25)),
+    (
+        "RRTCS",
+        "Kuk",
+        {"p1": 0.6, "p2": 0.2, "k": 25},
+        dn.kuk("3/5", "1/5", draws=25),
+    ),
     (
         "RRTCS",
         "Christofides",
@@ -122,7 +142,8 @@ def test_parameters_mean_a_design(
     package: str, model: str, parameters: dict[str, Any], meant: Design
 ) -> None:
     found = dn.survey_design(package.upper(), model.lower(), **parameters)
-    if package == "rr" and model == "forced-known":  # R's sixths have seventeen digits
+    # R's sixths have seventeen digits
+    if package == "rr" and model == "forced-known":
         assert found.channel.floats() == pytest.approx(
             meant.channel.floats(), abs=1e-15
         )
@@ -208,15 +229,21 @@ def test_a_design_that_tells_nothing_is_refused() -> None:
 
 
 def test_categories_take_the_place_of_no_and_yes() -> None:
-    found = dn.survey_design("RRreg", "FR", p=[0.1, 0.2], categories=["never", "ever"])
+    found = dn.survey_design(
+        "RRreg", "FR", p=[0.1, 0.2], categories=["never", "ever"]
+    )
     assert found.probability("ever", given="never") == Fraction(1, 5)
-    kept = dn.survey_design("RRreg", "Crosswise", p=0.25, categories=["never", "ever"])
+    kept = dn.survey_design(
+        "RRreg", "Crosswise", p=0.25, categories=["never", "ever"]
+    )
     assert list(kept.symbols) == ["different", "same"]
     assert table(kept.channel) == table(dn.crosswise("1/4").channel)
 
 
 def test_words_say_which_response_speaks_for_membership() -> None:
-    assert "It is 'different' that speaks for 'yes'." in in_words(dn.crosswise("1/4"))
+    assert "It is 'different' that speaks for 'yes'." in in_words(
+        dn.crosswise("1/4")
+    )
     assert "speaks" not in in_words(dn.crosswise("3/4"))
 
 

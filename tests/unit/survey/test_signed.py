@@ -18,7 +18,9 @@ from tests.support.surveys import small
 FIELDED = small(keys=Keys("0" * 64))
 
 
-def test_an_author_signs_with_a_key_that_is_for_its_owner_alone(tmp_path: Path) -> None:
+def test_an_author_signs_with_a_key_that_is_for_its_owner_alone(
+    tmp_path: Path,
+) -> None:
     public = make_key(tmp_path / "key")
     assert stat.S_IMODE((tmp_path / "key").stat().st_mode) == 0o600
     made = sign(FIELDED, tmp_path / "key")

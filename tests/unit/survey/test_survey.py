@@ -67,7 +67,9 @@ def test_the_keys_are_part_of_the_definition() -> None:
         None,
         *fielded,
     ]
-    assert Survey.from_json(small(keys=Keys("0" * 64)).to_json()).keys == Keys("0" * 64)
+    assert Survey.from_json(small(keys=Keys("0" * 64)).to_json()).keys == Keys(
+        "0" * 64
+    )
 
 
 def test_keys_that_do_not_fit_are_refused() -> None:
@@ -112,12 +114,17 @@ def test_a_question_knows_its_stages_by_their_designs() -> None:
 
 
 def test_labels_are_those_of_the_language_or_of_the_design() -> None:
-    texts = {"en": QuestionTexts("?"), "de": QuestionTexts("?", labels=("Nein", "Ja"))}
+    texts = {
+        "en": QuestionTexts("?"),
+        "de": QuestionTexts("?", labels=("Nein", "Ja")),
+    }
     asked = Question("smokes", warner(epsilon=1), texts)
     assert list(asked.labels("en")) == ["no", "yes"]
     assert list(asked.symbols("de")) == ["Nein", "Ja"]
     sets = Question(
-        "apps", unary(3, epsilon=1), {"en": QuestionTexts("?", labels=("a", "b", "c"))}
+        "apps",
+        unary(3, epsilon=1),
+        {"en": QuestionTexts("?", labels=("a", "b", "c"))},
     )
     assert sets.symbols("en")[0] == "b000"
 
@@ -251,7 +258,9 @@ def test_a_physical_device_has_one_stage_and_few_responses() -> None:
 
 def test_labels_must_be_as_many_as_the_categories() -> None:
     with pytest.raises(InvalidRequest, match="expected 2"):
-        Question("smokes", warner(1), {"en": QuestionTexts("?", labels=("only one",))})
+        Question(
+            "smokes", warner(1), {"en": QuestionTexts("?", labels=("only one",))}
+        )
     with pytest.raises(InvalidRequest, match="twice"):
         QuestionTexts("?", labels=("same", "same"))
 
@@ -288,12 +297,16 @@ def test_words_that_nobody_has_translated_are_refused() -> None:
         match=r"'crossed' is asked in 'it'.*'different', 'same'.*expected symbols",
     ):
         Question(
-            "crossed", crosswise("1/4"), {"it": QuestionTexts("?", labels=("no", "sì"))}
+            "crossed",
+            crosswise("1/4"),
+            {"it": QuestionTexts("?", labels=("no", "sì"))},
         )
     with pytest.raises(InvalidRequest, match=r"'no', 'yes'.*expected labels"):
         Question("smokes", warner(epsilon=1), {"pt-BR": QuestionTexts("?")})
     drawn = matrix(CARDS, categories=["nein", "ja"], symbols=["Pik", "Herz"])
-    assert list(Question("cards", drawn, {"de": QuestionTexts("?")}).symbols("de")) == [
+    assert list(
+        Question("cards", drawn, {"de": QuestionTexts("?")}).symbols("de")
+    ) == [
         "Pik",
         "Herz",
     ], "its only one"
@@ -318,7 +331,9 @@ def test_words_that_nobody_has_translated_are_refused() -> None:
 def test_stages_with_other_responses_have_no_labels_for_them() -> None:
     stages = family_ladder("subset", COLOURS, [0.5, 1])
     with pytest.raises(InvalidRequest, match="symbols"):
-        Question("colour", stages, {"en": QuestionTexts("?", symbols=("one", "two"))})
+        Question(
+            "colour", stages, {"en": QuestionTexts("?", symbols=("one", "two"))}
+        )
 
 
 def physical(design: Design, **texts: QuestionTexts) -> Question:

@@ -39,7 +39,9 @@ def test_the_example_can_be_read() -> None:
 
 
 def test_a_design_is_named_by_family_and_parameters() -> None:
-    survey = Survey.from_document(document(design={"family": "warner", "epsilon": 1}))
+    survey = Survey.from_document(
+        document(design={"family": "warner", "epsilon": 1})
+    )
     assert survey.questions[0].design == warner(epsilon=1)
 
 
@@ -50,7 +52,9 @@ def test_a_ladder_of_epsilons_takes_the_best_sets_or_a_family() -> None:
     )
     assert best.questions[0].ladder == best_ladder(categories, [0.5, 2])
     family = Survey.from_document(
-        document(design={"family": "k_ary", "categories": categories}, ladder=[0.5, 2])
+        document(
+            design={"family": "k_ary", "categories": categories}, ladder=[0.5, 2]
+        )
     )
     assert family.questions[0].ladder == ladder(
         [k_ary(categories, epsilon=0.5), k_ary(categories, epsilon=2)]
@@ -102,7 +106,10 @@ def test_a_sealed_survey_is_read_as_it_is(tmp_path: Path) -> None:
             "warner cannot be built of size; expected epsilon",
         ),
         ({"design": {"family": "items", "designs": 3}}, "items cannot be built"),
-        ({"design": {"family": "warner", "epsilon": "much"}}, "the question 'smokes'"),
+        (
+            {"design": {"family": "warner", "epsilon": "much"}},
+            "the question 'smokes'",
+        ),
         ({"design": {"family": "warner", "epsilon": [1]}}, "the question 'smokes'"),
         (
             {"design": {"family": "warner", "epsilon": 1}, "ladder": "ladder.json"},
@@ -116,7 +123,10 @@ def test_a_sealed_survey_is_read_as_it_is(tmp_path: Path) -> None:
             {"design": {"categories": ["a", "b"]}, "ladder": [2, 1]},
             "the question 'smokes'",
         ),
-        ({"design": {"categories": ["a", "b"]}, "ladder": []}, "the question 'smokes'"),
+        (
+            {"design": {"categories": ["a", "b"]}, "ladder": []},
+            "the question 'smokes'",
+        ),
         ({"design": 3}, "expected a table"),
         ({"design": "missing.json"}, "cannot be read"),
         (
@@ -133,7 +143,9 @@ def test_a_sealed_survey_is_read_as_it_is(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_mistakes_are_named(tmp_path: Path, asked: dict[str, Any], words: str) -> None:
+def test_mistakes_are_named(
+    tmp_path: Path, asked: dict[str, Any], words: str
+) -> None:
     path = tmp_path / "survey.json"
     path.write_text(json.dumps(document(**asked)))
     with pytest.raises(InvalidRequest, match=words):
@@ -168,7 +180,10 @@ def test_mistakes_are_named(tmp_path: Path, asked: dict[str, Any], words: str) -
             {"texts": {"en": {"title": "T"}}, "name": "x", "opens": "soon"},
             "expected a day",
         ),
-        ({"texts": {"en": {"title": "T"}}, "name": "x", "price": 3}, "field 'price'"),
+        (
+            {"texts": {"en": {"title": "T"}}, "name": "x", "price": 3},
+            "field 'price'",
+        ),
     ],
 )
 def test_mistakes_in_the_survey_itself_are_named(given: object, words: str) -> None:

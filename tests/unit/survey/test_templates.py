@@ -44,7 +44,8 @@ def test_languages_that_are_not_wanted_are_left_out(
     name: str, languages: list[str]
 ) -> None:
     whole, kept = (
-        tomllib.loads(survey_template(name, languages=each)) for each in ((), languages)
+        tomllib.loads(survey_template(name, languages=each))
+        for each in ((), languages)
     )
     assert kept["languages"] == languages
     for one, other in zip(
@@ -58,7 +59,9 @@ def test_languages_that_are_not_wanted_are_left_out(
 def test_what_there_is_no_template_of_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InvalidRequest, match="expected one of yes-no"):
         survey_template("weather")
-    with pytest.raises(InvalidRequest, match="not written in 'tlh'; expected en, de"):
+    with pytest.raises(
+        InvalidRequest, match="not written in 'tlh'; expected en, de"
+    ):
         survey_template("dice", languages=["tlh"])
     file = tmp_path / "mine.toml"
     file.write_text("mine", encoding="utf-8")
@@ -83,7 +86,8 @@ def test_birthdays_have_the_share_of_all_days_of_the_calendar() -> None:
         "banknote-digit-even": Fraction(1, 2),
     }
     counted = {
-        name: Fraction(sum(map(holds, days)), len(days)) for name, holds in held.items()
+        name: Fraction(sum(map(holds, days)), len(days))
+        for name, holds in held.items()
     }
     assert {each.name: each.share for each in HARMLESS} == counted | digits
     assert all(set(each.texts) == {"en", "de", "es", "fr"} for each in HARMLESS)
@@ -91,7 +95,10 @@ def test_birthdays_have_the_share_of_all_days_of_the_calendar() -> None:
 
 @pytest.mark.parametrize(
     ("template", "name"),
-    [("crosswise", "mother-january-to-march"), ("unrelated", "banknote-digit-0-to-2")],
+    [
+        ("crosswise", "mother-january-to-march"),
+        ("unrelated", "banknote-digit-0-to-2"),
+    ],
 )
 def test_a_template_asks_the_harmless_question_whose_share_its_design_has(
     template: str, name: str
@@ -118,7 +125,9 @@ def test_a_template_asks_the_harmless_question_whose_share_its_design_has(
 def test_harmless_questions_are_listed_with_their_shares() -> None:
     told = done("survey", "harmless").stdout
     assert "mother-january-to-march  36097/146097 = 0.2471" in told
-    with pytest.raises(InvalidRequest, match="expected one of mother-january-to-march"):
+    with pytest.raises(
+        InvalidRequest, match="expected one of mother-january-to-march"
+    ):
         harmless_question("weather")
 
 
@@ -148,7 +157,10 @@ def test_each_harmless_question_says_what_it_is_good_for() -> None:
 def test_a_template_as_it_is_can_be_looked_at_and_not_opened(
     name: str, tmp_path: Path
 ) -> None:
-    file, base = tmp_path / "survey.toml", ("--database", str(tmp_path / "deniable.db"))
+    file, base = (
+        tmp_path / "survey.toml",
+        ("--database", str(tmp_path / "deniable.db")),
+    )
     done("survey", "new", "--template", name, "--language", "en", "--out", file)
     survey = Survey.read(file)
     left = (
@@ -197,7 +209,9 @@ def test_addresses_and_comparisons_are_no_placeholders() -> None:
     assert found.endswith(".texts.en.labels")
 
 
-def test_the_consent_of_the_crosswise_template_agrees_with_what_is_promised() -> None:
+def test_the_consent_of_the_crosswise_template_agrees_with_what_is_promised() -> (
+    None
+):
     survey = Survey.from_document(tomllib.loads(survey_template("crosswise")))
     assert "Nobody can tell" not in survey.texts["en"].consent
     assert "likelier or less likely" in survey.texts["en"].consent
@@ -206,7 +220,10 @@ def test_the_consent_of_the_crosswise_template_agrees_with_what_is_promised() ->
 
 def test_two_hashes_are_told_apart(tmp_path: Path) -> None:
     """That of the file, by check and codebook, and that of the definition with the collector's keys, in the link."""
-    file, base = tmp_path / "survey.toml", ("--database", str(tmp_path / "deniable.db"))
+    file, base = (
+        tmp_path / "survey.toml",
+        ("--database", str(tmp_path / "deniable.db")),
+    )
     text = re.sub("<[^>]*>", "somebody", survey_template("dice", languages=["en"]))
     file.write_text(text, encoding="utf-8")
     for command in (("check", file), ("codebook", file)):

@@ -76,7 +76,9 @@ def test_tallies_add_up_and_are_read_back(counted: AdditiveTally[Any]) -> None:
 
 
 @pytest.mark.parametrize("counted", COUNTED, ids=lambda each: type(each).__name__)
-def test_counts_cannot_be_changed_after_the_fact(counted: AdditiveTally[Any]) -> None:
+def test_counts_cannot_be_changed_after_the_fact(
+    counted: AdditiveTally[Any],
+) -> None:
     parts = {
         each.name: getattr(counted, each.name)
         for each in fields(counted)
@@ -98,7 +100,9 @@ def test_counts_cannot_be_changed_after_the_fact(counted: AdditiveTally[Any]) ->
 
 
 @pytest.mark.parametrize("counted", COUNTED, ids=lambda each: type(each).__name__)
-def test_tallies_of_two_designs_refuse_each_other(counted: AdditiveTally[Any]) -> None:
+def test_tallies_of_two_designs_refuse_each_other(
+    counted: AdditiveTally[Any],
+) -> None:
     kind = type(counted)
     other = kind.empty(EMPTY[kind])  # type: ignore[index]
     with pytest.raises(IncompatibleTallies, match="cannot add"):

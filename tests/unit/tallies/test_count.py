@@ -112,7 +112,13 @@ def test_nothing_counts_as_the_zero(empty: Any) -> None:
 
 @pytest.mark.parametrize(
     "nothing",
-    [[None] * 3, pa.nulls(3), pd.Series([None] * 3), np.full(3, np.nan), [pd.NaT] * 3],
+    [
+        [None] * 3,
+        pa.nulls(3),
+        pd.Series([None] * 3),
+        np.full(3, np.nan),
+        [pd.NaT] * 3,
+    ],
 )
 def test_missing_is_counted_and_not_guessed(nothing: Any) -> None:
     assert tally(DESIGN, nothing) == Tally(DESIGN, np.zeros(3, int), missing=3)
@@ -224,7 +230,8 @@ def test_numbers_are_codes_where_it_is_said() -> None:
 
 
 @pytest.mark.parametrize(
-    "numbers", [[1, None, 5, 4], np.array([1, np.nan, 5, 4]), pa.array([1, None, 5, 4])]
+    "numbers",
+    [[1, None, 5, 4], np.array([1, np.nan, 5, 4]), pa.array([1, None, 5, 4])],
 )
 def test_the_first_number_that_is_no_label_is_named(numbers: Any) -> None:
     with pytest.raises(InvalidResponse, match="index 2 is '5'"):
@@ -244,12 +251,12 @@ def test_labels_that_are_their_own_codes_may_be_either() -> None:
 def test_codes_are_counted_as_bincount_counts_them(
     codes: list[int], dtype: str, odd: int
 ) -> None:
-    many = np.array(
-        codes * 5000 + [7] * odd, dtype
-    )  # more than the chunks in which they are counted
+    # more than the chunks in which they are counted
+    many = np.array(codes * 5000 + [7] * odd, dtype)
     design = k_ary(256, epsilon=1)
     assert (
-        tally(design, many).counts.tolist() == np.bincount(many, minlength=256).tolist()
+        tally(design, many).counts.tolist()
+        == np.bincount(many, minlength=256).tolist()
     )
 
 
@@ -274,7 +281,11 @@ class _Bits(Dense):
 
 @pytest.mark.parametrize(
     "responses",
-    [["10", "11", None, "00"], np.array([1, np.nan, 3, 0]), pa.array([1, 3, 0, None])],
+    [
+        ["10", "11", None, "00"],
+        np.array([1, np.nan, 3, 0]),
+        pa.array([1, 3, 0, None]),
+    ],
 )
 def test_a_response_may_count_in_several_cells(responses: Any) -> None:
     channel = _Bits(((1, 2), (2, 1), (1, 1), (1, 1)), 5)

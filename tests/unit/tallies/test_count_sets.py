@@ -29,7 +29,9 @@ N = 700
 
 def responses(design: Design, n: int = N) -> list[int]:
     source = seeded(f"responses to {design!r}")
-    return [design.channel.draw(i % design.channel.answers, source) for i in range(n)]
+    return [
+        design.channel.draw(i % design.channel.answers, source) for i in range(n)
+    ]
 
 
 def expected(design: Design, numbers: list[int]) -> dn.Tally:
@@ -54,7 +56,9 @@ def test_every_form_gives_the_same_counts(design: Design) -> None:
     wanted = expected(design, numbers)
     symbols = [design.symbols[number] for number in numbers]
     rows = packed(design, numbers)
-    bits = np.unpackbits(rows, axis=1, bitorder="little")[:, : design.channel.answers]
+    bits = np.unpackbits(rows, axis=1, bitorder="little")[
+        :, : design.channel.answers
+    ]
     assert dn.tally(design, numbers) == wanted
     assert dn.tally(design, symbols) == wanted
     assert dn.tally(design, np.array(symbols)) == wanted
@@ -153,7 +157,10 @@ def test_a_tally_of_few_categories_counts_each_set_apart() -> None:
     assert dn.Tally(design, counted.counts).respondents == 3
     with pytest.raises(InvalidResponse, match="do not belong to 2 respondents"):
         dn.Tally(design, counted.counts, respondents=2)
-    assert [dn.unary(k, 1, by_size=False).channel.cells for k in (12, 13)] == [4096, 13]
+    assert [dn.unary(k, 1, by_size=False).channel.cells for k in (12, 13)] == [
+        4096,
+        13,
+    ]
     assert dn.Tally.from_json((counted + counted).to_json(), design) == dn.tally(
         design, 2 * ["b1100", "b0011", "b1100"]
     )

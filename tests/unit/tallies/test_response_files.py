@@ -123,7 +123,9 @@ def test_many_batches_add_up(tmp_path: Path) -> None:
 
 
 def test_another_designs_file_is_refused_with_both_hashes(file: Path) -> None:
-    with pytest.raises(Incompatible, match=rf"{DESIGN.hash[:19]}.*{OTHER.hash[:19]}"):
+    with pytest.raises(
+        Incompatible, match=rf"{DESIGN.hash[:19]}.*{OTHER.hash[:19]}"
+    ):
         tally_file(OTHER, file)
 
 
@@ -159,19 +161,16 @@ def test_no_lines_at_all_are_a_file_of_no_responses(tmp_path: Path) -> None:
         for format in answers.FORMATS
         for share in (0.0, 0.02, 0.3, 0.9, 0.999)
         if (format, share)
-        not in (
-            ("ndjson", 0.0),
-            ("ndjson", 0.02),
-        )  # nothing but a part of the first line
+        # nothing but a part of the first line
+        not in (("ndjson", 0.0), ("ndjson", 0.02))
     ],
     indirect=["file"],
 )
 def test_a_truncated_file_is_refused(file: Path, share: float) -> None:
     content = file.read_bytes()
     cut = content[: int(len(content) * share)]
-    while cut.endswith(b"\n") or content[len(cut) :].startswith(
-        b"\n"
-    ):  # between two rows nothing shows the cut
+    # between two rows nothing shows the cut
+    while cut.endswith(b"\n") or content[len(cut) :].startswith(b"\n"):
         cut = cut[:-1]
     file.write_bytes(cut)
     assert cut or file.suffix != ".ndjson"
@@ -215,9 +214,8 @@ def test_missing_columns_are_told(tmp_path: Path) -> None:
             given = columns()
             del given[absent]
             path = answers.write(tmp_path / f"less.{format}", given)
-            named = (
-                absent == "response" and format != "ndjson"
-            )  # whose first line may be cut off
+            # whose first line may be cut off
+            named = absent == "response" and format != "ndjson"
             kind = InvalidRequest if named else UnreadableFile
             with pytest.raises(kind, match=f"'{absent}'"):
                 tally_file(DESIGN, path)
@@ -340,7 +338,10 @@ def test_whole_numbers_that_may_be_either_are_refused_unless_the_file_is_ours_or
     likert = k_ary(["1", "2", "3"], epsilon=1)
     for gap in ([], [None]):
         for format in answers.TYPED:
-            given = {"response": [1, 2, *gap], "design": [likert.hash] * (2 + len(gap))}
+            given = {
+                "response": [1, 2, *gap],
+                "design": [likert.hash] * (2 + len(gap)),
+            }
             path = answers.write(tmp_path / f"numbers.{format}", given)
             for count in (tally_any, tally_file):
                 with pytest.raises(InvalidResponse, match="labels or codes"):
@@ -357,7 +358,11 @@ def test_whole_numbers_that_may_be_either_are_refused_unless_the_file_is_ours_or
         )
         pq.write_table(table, tmp_path / "ours.parquet")
         for count in (tally_any, tally_file):
-            assert count(likert, tmp_path / "ours.parquet").counts.tolist() == [0, 1, 1]
+            assert count(likert, tmp_path / "ours.parquet").counts.tolist() == [
+                0,
+                1,
+                1,
+            ]
 
 
 def test_a_column_of_another_type_is_refused(tmp_path: Path) -> None:

@@ -29,17 +29,22 @@ SAMPLED = dn.Sampling(SHUFFLED["weight"])
 
 def test_responses_find_their_people_again() -> None:
     frame = FRAME.copy()
-    frame["sent"] = dn.respond_all(dn.direct(), SHUFFLED["drug"]).to_frame()["response"]
+    frame["sent"] = dn.respond_all(dn.direct(), SHUFFLED["drug"]).to_frame()[
+        "response"
+    ]
     assert (frame["sent"] == frame["drug"]).all()
 
 
-def test_responses_keep_the_names_of_their_rows_in_all_that_is_made_of_them() -> None:
+def test_responses_keep_the_names_of_their_rows_in_all_that_is_made_of_them() -> (
+    None
+):
     some = SENT[:3] + SENT[np.arange(40) == 7]
     assert list(some.index) == [SHUFFLED.index[row] for row in (0, 1, 2, 7)]
     answered = pd.Series(["yes", "no"], index=["secretanswer", "secretname"])
     sent = dn.respond_all(dn.warner(1), answered)
     assert list(sent.index) == ["secretanswer", "secretname"]
-    assert b"secret" not in pickle.dumps(sent)  # what leaves this program names nobody
+    # what leaves this program names nobody
+    assert b"secret" not in pickle.dumps(sent)
     assert pickle.loads(pickle.dumps(sent)) == sent
     assert pickle.loads(pickle.dumps(SENT)).index is None
     assert dn.Responses.of(DESIGN, SHUFFLED["drug"]).index.equals(SHUFFLED.index)
@@ -54,7 +59,9 @@ def test_rows_of_a_table_of_edges_name_no_people() -> None:
         {"person": ["a", "b"], "item": ["tea", "milk"], "weight": [0.5, 1]},
         index=["x", "y"],
     )
-    assert dn.respond_all(dn.lpp_club(["tea", "milk"], epsilon=1), edges).index is None
+    assert (
+        dn.respond_all(dn.lpp_club(["tea", "milk"], epsilon=1), edges).index is None
+    )
 
 
 OTHERS: dict[str, Callable[[Any], object]] = {
@@ -81,12 +88,18 @@ OTHERS: dict[str, Callable[[Any], object]] = {
     "a sample by name": lambda of: dn.estimate(
         SENT, sampling=dn.Sampling("weight", data=of)
     ),
-    "groups of a sample": lambda of: dn.estimate(SENT, sampling=SAMPLED, by=of["sex"]),
-    "a domain": lambda of: dn.estimate(SENT, sampling=SAMPLED, domain=of["sex"] == "f"),
+    "groups of a sample": lambda of: dn.estimate(
+        SENT, sampling=SAMPLED, by=of["sex"]
+    ),
+    "a domain": lambda of: dn.estimate(
+        SENT, sampling=SAMPLED, domain=of["sex"] == "f"
+    ),
     "a denominator": lambda of: dn.estimate(
         SENT, sampling=SAMPLED, denominator=of["weight"]
     ),
-    "columns of a sample": lambda of: dn.Sampling(SHUFFLED["weight"], strata=of["sex"]),
+    "columns of a sample": lambda of: dn.Sampling(
+        SHUFFLED["weight"], strata=of["sex"]
+    ),
     "a margin": lambda of: SAMPLED.post_stratify(of["sex"], {"f": 16, "m": 24}),
     "a regression": lambda of: dn.regress(
         "drug ~ 1", SHUFFLED, design=DESIGN, sampling=dn.Sampling(of["weight"])

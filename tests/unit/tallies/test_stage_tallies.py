@@ -24,7 +24,9 @@ def counted(n: int, name: str) -> StageTallies:
     return count_stages(STAGES, columns, np.arange(n) % 4)
 
 
-def test_everybody_counts_once_at_the_finest_stage_and_at_every_stage_below() -> None:
+def test_everybody_counts_once_at_the_finest_stage_and_at_every_stage_below() -> (
+    None
+):
     found = counted(100, "count")
     assert [each.respondents for each in found.finest] == [25, 25, 25]
     assert [each.respondents for each in found.seen] == [75, 50, 25]

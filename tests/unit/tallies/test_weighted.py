@@ -92,7 +92,9 @@ def test_the_estimate_is_that_of_the_rows() -> None:
         numbers,
         {"response": rng.integers(len(numbers.symbols), size=200).astype(np.uint8)},
     )
-    assert dn.estimate(dn.tally(sent, weights=weights)).params["mean"] == pytest.approx(
+    assert dn.estimate(dn.tally(sent, weights=weights)).params[
+        "mean"
+    ] == pytest.approx(
         dn.estimate(sent, sampling=dn.Sampling(weights)).params["mean"]
     )
 
@@ -123,7 +125,10 @@ def test_what_is_wrong_is_refused() -> None:
     none = (Fraction(0),) * 3
     with pytest.raises(InvalidResponse, match="nobody sent has weight"):
         dn.WeightedTally(
-            DESIGN, np.array([0, 1, 0]), (Fraction(1), Fraction(2), Fraction(0)), none
+            DESIGN,
+            np.array([0, 1, 0]),
+            (Fraction(1), Fraction(2), Fraction(0)),
+            none,
         )
     with pytest.raises(InvalidResponse, match="do not fit"):
         dn.WeightedTally(DESIGN, np.array([0, 1, 0]), (Fraction(-1),) * 3, none)
@@ -136,7 +141,8 @@ def test_what_is_wrong_is_refused() -> None:
 )  # fmt: skip
 def test_an_edited_file_is_refused(change: dict[str, Any]) -> None:
     body = documents.unseal(
-        "weighted-tally", counted([("never", 1.5), ("once", 2), ("often", 3)]).to_json()
+        "weighted-tally",
+        counted([("never", 1.5), ("once", 2), ("often", 3)]).to_json(),
     )
     with pytest.raises(UnreadableFile):
         dn.WeightedTally.from_json(
@@ -156,7 +162,9 @@ def test_files_hold_weights_beside_responses(tmp_path: Path) -> None:
         f"{label or ''},{weight},{DESIGN.hash}"
         for label, weight in zip(labels, weights, strict=True)
     ]
-    (tmp_path / "sent.csv").write_text("\n".join(["response,w,design", *lines]) + "\n")
+    (tmp_path / "sent.csv").write_text(
+        "\n".join(["response,w,design", *lines]) + "\n"
+    )
     for name in ("sent.parquet", "sent.ndjson", "sent.csv"):
         assert tally_file(DESIGN, tmp_path / name, weights="w") == expected
         with (tmp_path / name).open("rb") as stream:
@@ -176,7 +184,9 @@ def test_the_shell_tallies_with_weights_and_estimates(tmp_path: Path) -> None:
         f"{each},{weight},{DESIGN.hash}"
         for each, weight in (("never", 1.5), ("once", 2), ("never", 4)) * 4
     ]
-    (tmp_path / "sent.csv").write_text("\n".join(["response,w,design", *rows]) + "\n")
+    (tmp_path / "sent.csv").write_text(
+        "\n".join(["response,w,design", *rows]) + "\n"
+    )
     design, sent, out = (
         str(tmp_path / name) for name in ("design.json", "sent.csv", "tally.json")
     )

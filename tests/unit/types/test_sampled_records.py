@@ -29,7 +29,9 @@ KNOWN: dict[str, Any] = {"weights": WEIGHTS, "strata": REGION, "clusters": VILLA
 SAMPLE, EVEN = dn.Sampling(**KNOWN), dn.Sampling([1.0] * N)
 EDGES = dn.one_edge(ITEMS, 2)
 STRINGS = dn.string_design(dn.Bloom(16, hashes=2, cohorts=6), 4)
-PREFIXES = dn.string_design(dn.Prefixes(16, cohorts=6, alphabet="abn", lengths=(2,)), 4)
+PREFIXES = dn.string_design(
+    dn.Prefixes(16, cohorts=6, alphabet="abn", lengths=(2,)), 4
+)
 RECORDS = [
     dn.lpp(ITEMS, 1, "3/2", low=1, high=5),
     dn.lpp_ddagger(ITEMS, 2, low=1, high=5),
@@ -116,7 +118,9 @@ def test_even_weights_tell_what_the_tally_tells(
     nearly = dn.estimate(
         rows, sampling=dn.Sampling(1 + 1e-9 * np.arange(N)), scaling=scaling
     )
-    assert nearly.errors[:2] == pytest.approx(plain.errors("frequency")[:2], rel=0.15)
+    assert nearly.errors[:2] == pytest.approx(
+        plain.errors("frequency")[:2], rel=0.15
+    )
     assert nearly.about("weight").errors[:2] == pytest.approx(
         plain.errors("weight")[:2], rel=0.25
     )
@@ -132,10 +136,8 @@ def test_even_weights_tell_the_edges_of_the_tally() -> None:
     assert found.total.value == pytest.approx(plain.degree)
     assert found.about("weight").value == pytest.approx(plain.weight)
     assert mean.errors[:2] == pytest.approx(plain.errors("mean")[:2], rel=0.05)
-    assert list(found.device_share.values())[:2] == [
-        0,
-        0,
-    ]  # which item is sent as it is
+    # which item is sent as it is
+    assert list(found.device_share.values())[:2] == [0, 0]
     codes = [each.code for each in mean.warnings]
     assert codes == ["within-noise"]
 
@@ -184,7 +186,9 @@ def test_a_weight_of_two_is_the_row_twice(design: Any) -> None:
         else [np.arange(N), np.arange(N // 2)]
     )
     columns = {name: column[picked] for name, column in rows.columns.items()}
-    weights = np.where((np.arange(N) < N // 2) | (design.asks == "strings"), 2.0, 1.0)
+    weights = np.where(
+        (np.arange(N) < N // 2) | (design.asks == "strings"), 2.0, 1.0
+    )
     twice = dn.estimate(
         dn.Responses(design, columns),
         sampling=dn.Sampling([1.0] * len(picked)),
@@ -226,9 +230,8 @@ def test_groups_domains_replicates_and_a_round_trip(design: Any) -> None:
     known = dn.estimate(
         rows, sampling=dn.Sampling(**KNOWN, population=float(WEIGHTS.sum())), **more
     )
-    assert known.value == pytest.approx(
-        found.value, nan_ok=True
-    )  # as many people as the weights sum to
+    # as many people as the weights sum to
+    assert known.value == pytest.approx(found.value, nan_ok=True)
 
 
 @every_design
@@ -252,7 +255,9 @@ def test_the_device_is_not_made_smaller_by_a_census() -> None:
     """Everybody responds: what is left of the variance is the device's."""
     for design in (RECORDS[2], EDGES, STRINGS):
         whole = dn.estimate(
-            sent(design), sampling=dn.Sampling([1.0] * N, fraction=1), **options(design)
+            sent(design),
+            sampling=dn.Sampling([1.0] * N, fraction=1),
+            **options(design),
         )
         assert whole.errors[:2] ** 2 == pytest.approx(whole.device[:2], rel=0.2)
 
@@ -266,9 +271,8 @@ def test_what_designs_do_not_tell() -> None:
     edges = dn.lpp_club(ITEMS, 2, importance="frequency")
     shares = dn.estimate(dn.respond_all(edges, [{"tea": 1}] * N), sampling=SAMPLE)
     assert list(shares.params) == ITEMS
-    uneven = replace(
-        dn.vpp(ITEMS, 1), low=Fraction(1), high=Fraction(5)
-    )  # then a weight needs to know who has it
+    # then a weight needs to know who has it
+    uneven = replace(dn.vpp(ITEMS, 1), low=Fraction(1), high=Fraction(5))
     with pytest.raises(NotEstimable, match="does not tell who has an item"):
         dn.estimate(
             dn.Responses(uneven, {"response": np.arange(N) % 6}), sampling=SAMPLE
@@ -297,9 +301,8 @@ def test_strings_that_are_not_listed_widen_the_errors() -> None:
         dn.estimate(rows, names, sampling=sampling)
         for names in ([*NAMES, "Zoe"], NAMES)
     )
-    assert (
-        np.abs(unlisted.value[1:]) < 5 * unlisted.errors[1:]
-    ).all()  # nobody has any of these
+    # nobody has any of these
+    assert (np.abs(unlisted.value[1:]) < 5 * unlisted.errors[1:]).all()
     assert (np.abs(unlisted.value[1:]) > 5 * listed.errors[1:5]).any()
     assert (unlisted.errors > 2 * listed.errors[:5]).all()
 
@@ -323,7 +326,9 @@ def test_what_is_refused() -> None:
     with pytest.raises(InvalidRequest, match="expected no fdr"):
         dn.estimate(rows, NAMES, sampling=SAMPLE, fdr=0.05)  # type: ignore[call-overload]
     with pytest.raises(Incompatible, match="hashed for another filter"):
-        dn.estimate(rows, Candidates(dn.Bloom(16, cohorts=2), NAMES), sampling=SAMPLE)
+        dn.estimate(
+            rows, Candidates(dn.Bloom(16, cohorts=2), NAMES), sampling=SAMPLE
+        )
     with pytest.raises(NotEstimable, match="do not tell 200 candidates apart"):
         dn.estimate(rows, [f"name {at}" for at in range(200)], sampling=SAMPLE)
     first = dn.Responses(
@@ -346,5 +351,7 @@ def test_more_than_is_held_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
         (EDGES, "numbers about items"),
         (STRINGS, "candidates"),
     ):
-        with pytest.raises(InvalidRequest, match=f"240 rows of .* {of} are too many"):
+        with pytest.raises(
+            InvalidRequest, match=f"240 rows of .* {of} are too many"
+        ):
             dn.estimate(sent(design), sampling=SAMPLE, **options(design))

@@ -191,7 +191,15 @@ class PlanPage:
 
     def rows(self) -> Iterator[Sequence[Any]]:
         """Yield names, then what was planned with and what comes of it."""
-        names = ("level", "design", "margin", "direct", "worth", "needed", "posterior")
+        names = (
+            "level",
+            "design",
+            "margin",
+            "direct",
+            "worth",
+            "needed",
+            "posterior",
+        )
         wish = asdict(self.facts.wish)
         yield [*wish, *names]
         yield [*wish.values(), *(getattr(self.facts, name) for name in names)]
@@ -328,7 +336,9 @@ def figure_file(store: Store, name: str, question: str, group: str = "") -> str:
         )
     prefix = f"{group}, " if group else ""
     selection = (
-        f", the {len(page.chart.lines)} largest shares" if page.chart.left_out else ""
+        f", the {len(page.chart.lines)} largest shares"
+        if page.chart.left_out
+        else ""
     )
     facts = f"{prefix}{result.respondents:,} respondents, {formats.level(result.level)} intervals{selection}"
     return render(
@@ -357,7 +367,9 @@ def tally_file(store: Store, name: str, question: str, group: str = "") -> str:
         entry = reader.survey(name)
         number = entry.survey.group(group) if group else None
         groups = () if number is None else (number,)
-        return reader.question(entry.id, entry.survey.number(question), groups), number
+        return reader.question(
+            entry.id, entry.survey.number(question), groups
+        ), number
 
     published, selected = store.read_shown(read)
     return published.counts(selected).tally.to_json(indent=2)
@@ -421,7 +433,9 @@ def to_csv(page: Page) -> str:
     return out.getvalue()
 
 
-def _result_rows(group: str, result: Results | GroupResult) -> Iterator[Sequence[Any]]:
+def _result_rows(
+    group: str, result: Results | GroupResult
+) -> Iterator[Sequence[Any]]:
     """Yield a row for each number and each category."""
     for row in result.numbers:
         name, *numbers = astuple(row)
@@ -443,7 +457,10 @@ def _survey(request: Request, store: Store) -> Page:
 def _question(request: Request, store: Store) -> Page:
     parts = request.path_params
     return question_page(
-        store, parts["name"], parts["question"], request.query_params.get("group", "")
+        store,
+        parts["name"],
+        parts["question"],
+        request.query_params.get("group", ""),
     )
 
 
@@ -478,7 +495,9 @@ async def _figure(request: Request) -> Response:
     text = await asyncio.to_thread(
         figure_file, store, parts["name"], parts["question"], group
     )
-    headers = {"Content-Disposition": f'attachment; filename="{parts["question"]}.svg"'}
+    headers = {
+        "Content-Disposition": f'attachment; filename="{parts["question"]}.svg"'
+    }
     return Response(text, media_type="image/svg+xml", headers=headers)
 
 
@@ -496,7 +515,9 @@ async def _file(request: Request) -> Response:
             404,
             "there is no such file; expected design.json, ladder.json or tally.json.",
         )
-    headers = {"Content-Disposition": f'attachment; filename="{question}-{kind}.json"'}
+    headers = {
+        "Content-Disposition": f'attachment; filename="{question}-{kind}.json"'
+    }
     return Response(text, media_type="application/json", headers=headers)
 
 

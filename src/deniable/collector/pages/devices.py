@@ -21,9 +21,8 @@ from deniable.survey.disclosure import Disclosure
 _MAX_CELLS = (
     12  # answers or responses that a table shows: more do not fit on a telephone
 )
-_MAX_RESPONSES = (
-    1 << 16
-)  # that are looked at one by one: more would keep a page waiting
+# that are looked at one by one: more would keep a page waiting
+_MAX_RESPONSES = 1 << 16
 _COLUMNS = {100: 10, 1000: 40}  # people in a row of a picture of so many
 
 
@@ -55,7 +54,9 @@ class IconArray:
     def senders(self) -> str:
         """The area in which those who send it stand, as an SVG path with 10 units to a person."""
         full, remainder = divmod(self.count, self.columns)
-        return f"M0 0H{self.columns}0V{full}0H{remainder}0V{full + bool(remainder)}0H0z"
+        return (
+            f"M0 0H{self.columns}0V{full}0H{remainder}0V{full + bool(remainder)}0H0z"
+        )
 
     @property
     def others(self) -> str:
@@ -139,7 +140,9 @@ def _cells(channel: Channel) -> tuple[str, list[Sequence[Fraction]]]:
     ]
 
 
-def _most_informative_row(cells: Sequence[Sequence[Fraction]]) -> tuple[int, int, int]:
+def _most_informative_row(
+    cells: Sequence[Sequence[Fraction]],
+) -> tuple[int, int, int]:
     """Return the row whose largest and smallest entries differ most in ratio, the last such, and the two columns."""
 
     def ratio(number: int) -> tuple[float, int]:
@@ -153,7 +156,9 @@ def _most_informative_row(cells: Sequence[Sequence[Fraction]]) -> tuple[int, int
     return best, row.index(max(row)), row.index(min(row))
 
 
-def _binary_odds(channel: Channel) -> tuple[str, int, int, int, tuple[Fraction, ...]]:
+def _binary_odds(
+    channel: Channel,
+) -> tuple[str, int, int, int, tuple[Fraction, ...]]:
     """Return kind, subject, two answers and their frequencies for a design that is too large for a table."""
     last = channel.answers - 1
     supports = channel.two_level

@@ -83,7 +83,9 @@ def choose_language(offered: Sequence[str], requested: str, accepted: str) -> st
         requested,
         *(
             tag
-            for _, tag in sorted(_parse_accepted(accepted), key=lambda rated: -rated[0])
+            for _, tag in sorted(
+                _parse_accepted(accepted), key=lambda rated: -rated[0]
+            )
         ),
     ]
     for tag in tags:

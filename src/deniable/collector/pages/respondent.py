@@ -348,7 +348,9 @@ def _arm_disclosures(
     survey: Survey, questions: Sequence[AskedQuestion], language: str
 ) -> Iterator[ArmTelling]:
     """Yield what the respondents of each arm are told before they answer."""
-    questions_by_name = {question.definition.name: question for question in questions}
+    questions_by_name = {
+        question.definition.name: question for question in questions
+    }
     arms = [arm.name for arm in survey.arms] or [""]
     for arm, arm_questions in zip(arms, survey.arm_questions, strict=True):
         about = [question for question in arm_questions if not question.check]
@@ -369,7 +371,11 @@ def _marked(survey: Survey) -> str:
 
 def ask_question(question: Question, language: str) -> AskedQuestion:
     """Build a question in a language."""
-    spoken, texts, design = locale(language), question.texts[language], question.design
+    spoken, texts, design = (
+        locale(language),
+        question.texts[language],
+        question.design,
+    )
     channel, physical = design.channel, question.device == "physical"
     names_responses = channel.responses <= _MAX_NAMED and not channel.sizes
     symbol_names = zip(
@@ -406,7 +412,10 @@ def trial(questions: Sequence[Question], language: str) -> Trial | None:
     ]
     if not drawn:
         return None
-    worst, spoken = max(drawn, key=lambda asked: asked.design.parity), locale(language)
+    worst, spoken = (
+        max(drawn, key=lambda asked: asked.design.parity),
+        locale(language),
+    )
     harmless: Design | None = operation(worst.design, "trial_design")(
         worst.design, spoken.words["try"]["labels"]
     )
@@ -430,9 +439,8 @@ async def overview(request: Request) -> HTMLResponse:
     entries = await asyncio.to_thread(collector.store.surveys) if listed else []
     day, surveys = today(), []
     for entry in entries:
-        if (
-            entry.takes(day) and not entry.survey.pilot
-        ):  # who is to try a pilot is given its link
+        # who is to try a pilot is given its link
+        if entry.takes(day) and not entry.survey.pilot:
             survey = entry.survey
             texts = survey.texts[choose_language(survey.languages, language, "")]
             behind = entry.link("").text.partition("#")[2]
@@ -446,7 +454,9 @@ async def overview(request: Request) -> HTMLResponse:
     title = locale(language).words["overview"]["title"]
     return await asyncio.to_thread(
         _html,
-        page(Overview, language, title, links, surveys=tuple(surveys), listed=listed),
+        page(
+            Overview, language, title, links, surveys=tuple(surveys), listed=listed
+        ),
     )
 
 
@@ -454,9 +464,8 @@ PAGES_KEPT = 200
 """Pages of surveys that are kept rendered, at most."""
 
 _kept: dict[tuple[object, ...], str] = {}
-_BLANK = Form(
-    access.FIELD, secrets.token_hex(16), secrets.token_hex(16)
-)  # in kept pages, where each visitor's own go
+# in kept pages, where each visitor's own go
+_BLANK = Form(access.FIELD, secrets.token_hex(16), secrets.token_hex(16))
 
 
 async def take_part(request: Request) -> HTMLResponse:
@@ -476,7 +485,9 @@ async def take_part(request: Request) -> HTMLResponse:
     form = _form(request)
     text = await _survey_html(*contents, _BLANK)
     # The value of the cookie is a visitor's.
-    html = text.replace(_BLANK.key, form.key).replace(_BLANK.value, escape(form.value))
+    html = text.replace(_BLANK.key, form.key).replace(
+        _BLANK.value, escape(form.value)
+    )
     response = HTMLResponse(html)
     access.keep_form_value(request, response, form.value)
     return response
@@ -513,7 +524,9 @@ async def preview(request: Request) -> HTMLResponse:
     language, links = _languages(request, survey.languages)
     group = _named_group(request, survey)
     html = await asyncio.to_thread(
-        lambda: _html(survey_page(survey, language, links, group=group, preview=True))
+        lambda: _html(
+            survey_page(survey, language, links, group=group, preview=True)
+        )
     )
     html.headers["content-security-policy"] = (
         "connect-src 'none'; form-action 'none'"  # besides that of all pages
@@ -602,20 +615,25 @@ async def send(
     invitation = fields.get("invitation", "").strip()
     if fielded.entry.public is not None and not invitation:
         raise Refused(
-            422, "the invitation code is missing; expected the one that you were given."
+            422,
+            "the invitation code is missing; expected the one that you were given.",
         )
     await submit(collector, fielded.survey.name, body, invitation)
     return body
 
 
-async def receipt(collector: Collector, fielded: FieldedSurvey, code: str) -> Response:
+async def receipt(
+    collector: Collector, fielded: FieldedSurvey, code: str
+) -> Response:
     """Return the receipt of what was sent with a withdrawal code, as a file.
 
     Raises:
         Refused: not a code.
     """
     key = _withdrawal_code(code)
-    text = await asyncio.to_thread(signing.receipt, collector.store, fielded.entry, key)
+    text = await asyncio.to_thread(
+        signing.receipt, collector.store, fielded.entry, key
+    )
     headers = {
         "Content-Disposition": f'attachment; filename="receipt-{fielded.survey.name}.json"'
     }
@@ -632,7 +650,9 @@ def responses_in_words(
         symbol = question.symbols(language)[
             question.design.symbol_number(response.symbol)
         ]
-        sentences.append((question.texts[language].text, symbol, question.disclosure))
+        sentences.append(
+            (question.texts[language].text, symbol, question.disclosure)
+        )
     return tuple(sentences)
 
 
@@ -739,7 +759,8 @@ def _read(survey: Survey, fields: Mapping[str, str]) -> SubmissionBody:
         raise Refused(422, "the box was not ticked; expected consent.")
     if not _KEY.fullmatch(fields.get("key", "")):
         raise Refused(
-            422, "this form has no withdrawal code; expected the one that it came with."
+            422,
+            "this form has no withdrawal code; expected the one that it came with.",
         )
     responses = [
         ResponseBody(question.name, question.design.hash, fields[f"q-{number}"])

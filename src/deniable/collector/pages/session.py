@@ -92,7 +92,9 @@ def signed_in(route: Route) -> Route:
             # The overview leaves out the surveys that a token is not for.
             request.state.token = await access.admit(request, "analyst", shared=True)
         except Refused as error:
-            if error.status == 401 and "text/html" in request.headers.get("accept", ""):
+            if error.status == 401 and "text/html" in request.headers.get(
+                "accept", ""
+            ):
                 path = request.url.path
                 return RedirectResponse(
                     f"{LOGIN}?next={path}" if _INSIDE.fullmatch(path) else LOGIN, 303

@@ -61,7 +61,9 @@ async def close_survey(call: Call) -> messages.State:
 
 async def start_pilot(call: Call) -> messages.State:
     """Open a pilot of a draft, as a survey of its own."""
-    return await _change_survey(call, "pilot started", call.collector.store.start_pilot)
+    return await _change_survey(
+        call, "pilot started", call.collector.store.start_pilot
+    )
 
 
 async def end_pilot(call: Call) -> messages.State:
@@ -72,7 +74,9 @@ async def end_pilot(call: Call) -> messages.State:
 async def invite(call: Call) -> messages.CodesIssued:
     """Make one-time invitations; their codes are shown this once."""
     name = (await call.survey()).survey.name
-    codes = await asyncio.to_thread(call.collector.store.invite, name, call.body.count)
+    codes = await asyncio.to_thread(
+        call.collector.store.invite, name, call.body.count
+    )
     log_event("invitations made", survey=name, count=len(codes))
     return messages.CodesIssued(codes)
 
@@ -138,7 +142,9 @@ async def _change_survey(
     return await _change(call, event, lambda: step(name))
 
 
-async def _change(call: Call, event: str, step: Callable[[], Entry]) -> messages.State:
+async def _change(
+    call: Call, event: str, step: Callable[[], Entry]
+) -> messages.State:
     """Run a step that changes a survey, in a thread; write a line about it."""
     entry = await asyncio.to_thread(step)
     call.collector.surveys.forget()
@@ -148,7 +154,9 @@ async def _change(call: Call, event: str, step: Callable[[], Entry]) -> messages
 
 def _survey_state(entry: Entry) -> messages.State:
     warnings = list(entry.survey.warnings(locale("en")))
-    return messages.State(entry.survey.name, entry.survey.hash, entry.state, warnings)
+    return messages.State(
+        entry.survey.name, entry.survey.hash, entry.state, warnings
+    )
 
 
 _SURVEYS, _SURVEY, _TOKENS = "/api/surveys", "/api/surveys/{name}", "/api/tokens"

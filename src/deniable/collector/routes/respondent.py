@@ -58,7 +58,8 @@ async def add_batch(call: Call) -> messages.BatchResult:
     collector, kind = call.collector, media_type(call.request)
     if kind not in {_NDJSON, _ARROW}:
         raise Refused(
-            415, f"the body is not of the right type; expected {_NDJSON} or {_ARROW}."
+            415,
+            f"the body is not of the right type; expected {_NDJSON} or {_ARROW}.",
         )
     fielded = await call.survey()
     fielded.check_open()

@@ -94,7 +94,9 @@ class Endpoint:
 def route(endpoint: Endpoint) -> Route:
     """Return the route of an endpoint."""
     decode = (
-        None if endpoint.takes is None else msgspec.json.Decoder(endpoint.takes).decode
+        None
+        if endpoint.takes is None
+        else msgspec.json.Decoder(endpoint.takes).decode
     )
 
     async def handle(request: Request) -> Response:
@@ -113,7 +115,9 @@ def route(endpoint: Endpoint) -> Route:
             return result
         if result is None:
             return Response(status_code=endpoint.status)
-        return Response(msgspec.json.encode(result), endpoint.status, media_type=JSON)
+        return Response(
+            msgspec.json.encode(result), endpoint.status, media_type=JSON
+        )
 
     return Route(
         endpoint.path, handle, methods=[endpoint.method], name=endpoint.run.__name__

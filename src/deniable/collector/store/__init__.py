@@ -17,7 +17,11 @@ from deniable.collector.store.base import (
     Submission,
     Token,
 )
-from deniable.collector.store.published import ShownCounts, ShownQuestion, ShownReader
+from deniable.collector.store.published import (
+    ShownCounts,
+    ShownQuestion,
+    ShownReader,
+)
 from deniable.collector.store.rewriting import SHARE
 from deniable.collector.store.store import Store
 from deniable.db import SHARED, SqliteFile, open_database
@@ -45,7 +49,9 @@ __all__ = [
 _PATIENCE = 60.0  # seconds to wait for another program that is writing
 
 
-def open_store(location: str | os.PathLike[str], *, rewriting: float = SHARE) -> Store:
+def open_store(
+    location: str | os.PathLike[str], *, rewriting: float = SHARE
+) -> Store:
     """Open a SQLite file, which is made where there is none, or a Postgres database by its `postgresql://` address.
 
     Args:

@@ -37,7 +37,11 @@ _EXPORTED_ROWS = 1 << 16  # in one batch of a file
 
 
 def add_batch(
-    tables: Tables, filters: IdFilters, survey: KnownSurvey, batch: Batch, today: date
+    tables: Tables,
+    filters: IdFilters,
+    survey: KnownSurvey,
+    batch: Batch,
+    today: date,
 ) -> BatchOutcome:
     """Store a batch, all of it or nothing.
 
@@ -107,7 +111,9 @@ def _surely_new(
         return False
     suspects = new_records[id_filter.find_candidates(new_records)]
     single = "SELECT id FROM response WHERE survey = ? AND question = ? LIMIT ?"
-    alone = {bytes(id_) for (id_,) in tables.rows(single, *question, len(new_records))}
+    alone = {
+        bytes(id_) for (id_,) in tables.rows(single, *question, len(new_records))
+    }
     candidates = new_records if len(alone) == len(new_records) else suspects
     if packs.find(tables, question, packs.ids_of(candidates)):
         return False
@@ -172,7 +178,9 @@ def _check(survey: KnownSurvey, batch: Batch, today: date) -> None:
 def _to_bytes(rows: Rows) -> list[bytes]:
     """Return rows as bytes."""
     width, content = rows.shape[1], rows.tobytes()
-    return [content[start : start + width] for start in range(0, len(content), width)]
+    return [
+        content[start : start + width] for start in range(0, len(content), width)
+    ]
 
 
 def export(
@@ -209,8 +217,12 @@ def _to_columns(
     order = packs.order_of(
         np.concatenate([records[["high", "low"]] for records in records_by_stage])
     )  # stable: coarser ones stay first
-    group_numbers = np.concatenate([records["group"] for records in records_by_stage])
-    symbols = pa.concat_arrays(list(map(_to_symbols, column.layouts, records_by_stage)))
+    group_numbers = np.concatenate(
+        [records["group"] for records in records_by_stage]
+    )
+    symbols = pa.concat_arrays(
+        list(map(_to_symbols, column.layouts, records_by_stage))
+    )
     group_column = pa.array(
         group_numbers[order], mask=~np.isin(group_numbers[order], sorted(groups))
     )

@@ -134,7 +134,11 @@ class Counter(NamedTuple):
 
 
 def add(
-    tables: Tables, counter: Counter, layout: CountedDesign, rows: Rows, sign: int = 1
+    tables: Tables,
+    counter: Counter,
+    layout: CountedDesign,
+    rows: Rows,
+    sign: int = 1,
 ) -> None:
     """Count responses; with sign −1, take them out again."""
     cells_rising, rises = layout.count(rows)
@@ -204,9 +208,7 @@ def read(
 
 def days(tables: Tables, question: StoredQuestion) -> list[tuple[date, int]]:
     """Return how many responses came on each day (UTC), also those that were withdrawn later."""
-    statement = (
-        "SELECT day, responses FROM day WHERE survey = ? AND question = ? ORDER BY day"
-    )
+    statement = "SELECT day, responses FROM day WHERE survey = ? AND question = ? ORDER BY day"
     return [
         (date.fromisoformat(day), number)
         for day, number in tables.rows(statement, *question)

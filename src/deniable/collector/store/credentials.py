@@ -27,10 +27,8 @@ _MAX_INVITATIONS = (
 _MAX_SESSIONS = 10_000  # at a time: whoever holds a token can open many
 _SECRET_BYTES = 32
 _TEXT_BYTES = 24
-_TOKEN, _INVITATION = (
-    "dn_",
-    "in_",
-)  # what texts begin with, so that people and scanners can tell what they have found
+# what texts begin with, so that people and scanners can tell what they have found
+_TOKEN, _INVITATION = "dn_", "in_"
 
 
 def invite(tables: Tables, survey: int, count: int) -> list[str]:
@@ -243,7 +241,9 @@ def known_secret(tables: Tables, name: str) -> bytes | None:
 def secret(tables: Tables, name: str) -> bytes:
     """Draw a secret of the collector, and return it; where another program was faster, that one's."""
     fresh = secrets.token_bytes(_SECRET_BYTES)
-    tables.run("INSERT INTO secret VALUES (?, ?) ON CONFLICT DO NOTHING", name, fresh)
+    tables.run(
+        "INSERT INTO secret VALUES (?, ?) ON CONFLICT DO NOTHING", name, fresh
+    )
     return known_secret(tables, name) or fresh
 
 

@@ -19,14 +19,10 @@ from deniable.collector.store.base import StoredQuestion
 from deniable.collector.store.packs import Records
 from deniable.db import Tables
 
-_MIN_BITS, _MAX_BITS = (
-    1 << 20,
-    1 << 29,
-)  # bits of a filter: 64 MB at most, whatever is stored
+# bits of a filter: 64 MB at most, whatever is stored
+_MIN_BITS, _MAX_BITS = 1 << 20, 1 << 29
 _EACH = 32  # bits for each id, where there is room for them: one of some hundred new ids is looked up
-_KEPT = (
-    4  # filters in memory at a time: those of the questions that batches came for last
-)
+_KEPT = 4  # filters in memory at a time: those of the questions that batches came for last
 
 
 class IdFilter:
@@ -63,9 +59,9 @@ class IdFilter:
         self, half: NDArray[np.uint64]
     ) -> tuple[NDArray[np.uint64], NDArray[np.uint8]]:
         numbers = half.astype(np.uint64) & np.uint64(self.size - 1)
-        return numbers >> np.uint64(3), np.uint8(1) << (numbers & np.uint64(7)).astype(
-            np.uint8
-        )
+        return numbers >> np.uint64(3), np.uint8(1) << (
+            numbers & np.uint64(7)
+        ).astype(np.uint8)
 
 
 class IdFilters:

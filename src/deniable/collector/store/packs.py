@@ -30,9 +30,8 @@ ID = 16
 Records: TypeAlias = NDArray[Any]
 """Responses in the order of their ids: fields `high` and `low` (halves of the id), `group` and `code`."""
 
-_PACK = (
-    1 << 13
-)  # bytes of a pack, at most, unless its ids crowd: what a look for one response reads
+# bytes of a pack, at most, unless its ids crowd: what a look for one response reads
+_PACK = 1 << 13
 _SLICE = 256  # packs that are in memory at a time
 _READ = 512  # packs of a run whose ids are noted together
 _RUN = ("survey", "question", "stage", "name", "pieces", "width", "responses")
@@ -76,12 +75,16 @@ def record_type(width: int) -> np.dtype[Any]:
     return np.dtype([*_HALVES.descr, ("group", "<i4"), ("code", f"V{width}")])
 
 
-def build_records(ids: Rows, groups: int | NDArray[np.int64], codes: Rows) -> Records:
+def build_records(
+    ids: Rows, groups: int | NDArray[np.int64], codes: Rows
+) -> Records:
     """Return responses in the order of their ids."""
     new_records = np.empty(len(ids), record_type(codes.shape[1]))
     new_records[["high", "low"]] = np.ascontiguousarray(ids).view(_HALVES)[:, 0]
     new_records["group"] = groups
-    new_records["code"] = np.ascontiguousarray(codes).view(f"V{codes.shape[1]}")[:, 0]
+    new_records["code"] = np.ascontiguousarray(codes).view(f"V{codes.shape[1]}")[
+        :, 0
+    ]
     return new_records[order_of(new_records)]
 
 
@@ -141,7 +144,9 @@ def erase(tables: Tables, question: StoredQuestion, id_: bytes) -> None:
         id_,
     )
     for run in runs(tables, question):
-        for piece_number, pack, positions in list(_packs_with_ids(tables, run, [id_])):
+        for piece_number, pack, positions in list(
+            _packs_with_ids(tables, run, [id_])
+        ):
             remaining = np.delete(pack, positions)
             key = (*run.stage, run.name)
             statement = f"DELETE FROM pack WHERE {_WHERE} AND piece = ?"
@@ -153,7 +158,9 @@ def erase(tables: Tables, question: StoredQuestion, id_: bytes) -> None:
             tables.run(statement, len(positions), *key)
 
 
-def in_order(tables: Tables, stage: StoredStage, number: int, slices: int) -> Records:
+def in_order(
+    tables: Tables, stage: StoredStage, number: int, slices: int
+) -> Records:
     """Return the responses of a stage whose ids lie in one of so many equal slices, a power of two, by their ids."""
     slices_by_run = [_read_rows(tables, stage, number, slices)]
     for run in (run for run in runs(tables, stage.whole) if run.stage == stage):
@@ -208,7 +215,8 @@ def _merge_question(tables: Tables, question: StoredQuestion) -> None:
         "length(code)"
     )
     staged = {
-        stage: (width, number) for stage, width, number in tables.rows(count, *question)
+        stage: (width, number)
+        for stage, width, number in tables.rows(count, *question)
     }
     for stage in sorted({*before, *staged}):
         width, number = staged.get(stage, (0, 0))
@@ -216,7 +224,11 @@ def _merge_question(tables: Tables, question: StoredQuestion) -> None:
 
 
 def _merge(
-    tables: Tables, stage: StoredStage, before: Sequence[Run], staged: int, width: int
+    tables: Tables,
+    stage: StoredStage,
+    before: Sequence[Run],
+    staged: int,
+    width: int,
 ) -> None:
     number = staged + sum(run.responses for run in before)
     merged = _new_run(stage, number, record_type(width or before[0].width))
@@ -230,7 +242,8 @@ def _merge(
     for slice_number in range(slices if number else 0):
         _write(tables, merged, in_order(tables, stage, slice_number, slices))
     tables.run(
-        "DELETE FROM response WHERE survey = ? AND question = ? AND stage = ?", *stage
+        "DELETE FROM response WHERE survey = ? AND question = ? AND stage = ?",
+        *stage,
     )
     for run in before:
         for table in ("run", "pack"):
@@ -266,7 +279,12 @@ def _write(tables: Tables, run: Run, stored: Records) -> None:
     content, size = stored.tobytes(), stored.dtype.itemsize
     packs = zip(starts, [*starts[1:], len(stored)], strict=True)
     rows = (
-        (*run.stage, run.name, int(numbers[start]), content[start * size : end * size])
+        (
+            *run.stage,
+            run.name,
+            int(numbers[start]),
+            content[start * size : end * size],
+        )
         for start, end in packs
     )
     tables.insert("pack", _PACKED, rows)
@@ -290,7 +308,9 @@ def _packs_with_ids(
             yield piece_number, pack, positions
 
 
-def _read_rows(tables: Tables, stage: StoredStage, number: int, slices: int) -> Records:
+def _read_rows(
+    tables: Tables, stage: StoredStage, number: int, slices: int
+) -> Records:
     """Return what lies in rows of its own, of one of the slices."""
     first, after = ((edge << 128) // slices for edge in (number, number + 1))
     bounds = [edge.to_bytes(ID, "big") for edge in (first, after - 1)]

@@ -21,7 +21,14 @@ from typing import NamedTuple, TypeAlias
 
 from deniable.collector.store import counts, credentials, surveys
 from deniable.collector.store.base import Entry, Invitations, StoredQuestion
-from deniable.collector.store.counts import RAISED, SEEN, SIZE, Counter, Stages, Vector
+from deniable.collector.store.counts import (
+    RAISED,
+    SEEN,
+    SIZE,
+    Counter,
+    Stages,
+    Vector,
+)
 from deniable.collector.store.surveys import Column, KnownSurvey
 from deniable.db import Tables
 from deniable.errors import NotAllowed, quoted
@@ -77,8 +84,12 @@ def _read_sizes(
     ]
     values = [*question, SEEN] * len(copies)
     sizes: dict[str, dict[Cell, int]] = {LIVE: {}, UPCOMING: {}, PUBLISHED: {}}
-    for table, stage, group, count in tables.rows(" UNION ALL ".join(selects), *values):
-        sizes[table][Cell(stage, group)] = int.from_bytes(count, "little", signed=True)
+    for table, stage, group, count in tables.rows(
+        " UNION ALL ".join(selects), *values
+    ):
+        sizes[table][Cell(stage, group)] = int.from_bytes(
+            count, "little", signed=True
+        )
     return CellSizes(*sizes.values())
 
 
@@ -182,9 +193,8 @@ class ShownReader:
     def surveys(self) -> list[Entry]:
         """Return all surveys in the order of their names."""
         numbers = surveys.numbers(self._tables)
-        for number in sorted(
-            numbers
-        ):  # as all who write lock them, so that no two wait for each other
+        # as all who write lock them, so that no two wait for each other
+        for number in sorted(numbers):
             self._survey(number)
         return [self._survey(number).entry for number in numbers]
 
@@ -276,7 +286,8 @@ def step(tables: Tables, column: Column) -> None:
         return
     for group, stages in stepping.items():
         live, ahead, published = (
-            column.read(tables, table, group) for table in (LIVE, UPCOMING, PUBLISHED)
+            column.read(tables, table, group)
+            for table in (LIVE, UPCOMING, PUBLISHED)
         )
         published, ahead = (
             _catch_up(published, ahead, stages),
@@ -324,9 +335,8 @@ def _next_step(sizes: CellSizes, step: int, group: int | None) -> int:
         for cell, size in copied.items()
         if cell.stage == 0 and group in (None, cell.group)
     ]
-    return sum(groups) + step * (
-        1 if groups else 2
-    )  # the first copy is the upcoming one
+    # the first copy is the upcoming one
+    return sum(groups) + step * (1 if groups else 2)
 
 
 def _publish(tables: Tables, column: Column, sizes: CellSizes) -> None:

@@ -24,7 +24,12 @@ from deniable.collector.store.base import (
 from deniable.collector.store.counts import RAISED, SEEN, Counter
 from deniable.collector.store.surveys import Column, KnownSurvey
 from deniable.db import Tables
-from deniable.errors import DeniableError, InvalidRequest, InvalidResponse, NotAllowed
+from deniable.errors import (
+    DeniableError,
+    InvalidRequest,
+    InvalidResponse,
+    NotAllowed,
+)
 
 NOBODY = -1
 """The group of respondents without one."""
@@ -50,7 +55,9 @@ class Desk:
     today: date
     held: dict[Place, Held] = field(default_factory=dict)
     rows: list[tuple[int, int, bytes, int, int, bytes]] = field(default_factory=list)
-    rises: dict[Counter, list[bytes]] = field(default_factory=lambda: defaultdict(list))
+    rises: dict[Counter, list[bytes]] = field(
+        default_factory=lambda: defaultdict(list)
+    )
     days: dict[StoredQuestion, int] = field(default_factory=lambda: defaultdict(int))
     spent: dict[bytes, int] = field(default_factory=dict)
     used: dict[bytes, bytes] = field(default_factory=dict)
@@ -77,7 +84,9 @@ class Desk:
             if known_survey is None:
                 continue
             # Whoever was admitted once is known_survey by anything that was sent then.
-            looks_at_all = known_survey.entry.public or known_survey.entry.survey.draws
+            looks_at_all = (
+                known_survey.entry.public or known_survey.entry.survey.draws
+            )
             question_numbers = (
                 range(len(known_survey.columns))
                 if looks_at_all
@@ -114,8 +123,8 @@ class Desk:
         if token is not None:
             self.spent[token] = submission.survey
         if token is not None and submission.invitation:
-            self.used[credentials.digest(submission.invitation)] = secrets.token_bytes(
-                32
+            self.used[credentials.digest(submission.invitation)] = (
+                secrets.token_bytes(32)
             )
         return "stored" if stored else "repeated"
 
@@ -280,7 +289,9 @@ def append_stage(column: Column, codes: list[bytes], response: Sent) -> None:
     codes.append(code)
 
 
-def count_days(tables: Tables, days: Mapping[StoredQuestion, int], today: date) -> None:
+def count_days(
+    tables: Tables, days: Mapping[StoredQuestion, int], today: date
+) -> None:
     """Count responses of today."""
     for question, number in sorted(days.items()):
         if number:

@@ -18,12 +18,8 @@ SHARE = 0.1
 """Of all time, how much is spent on writing everything anew, at most."""
 
 _RETRY = 10.0  # seconds after which a database that failed is tried again
-_STILL = {
-    "survey",
-    "token",
-    "secret",
-    "session",
-}  # no respondent adds or changes a row of these
+# no respondent adds or changes a row of these
+_STILL = {"survey", "token", "secret", "session"}
 _MOVED = tuple(table for table in TABLES if table not in _STILL)
 
 

@@ -132,12 +132,10 @@ def backup(tables: Tables, path: str | PathLike[str]) -> None:
             migrate(copy, PART, MIGRATIONS)
             _copy(tables, copy)
             for (survey,) in copy.rows("SELECT id FROM survey ORDER BY id"):
-                packs.merge_all(
-                    copy, survey
-                )  # a copy that stays must not tell which responses came together
-        os.link(
-            partial, goal
-        )  # unlike a rename, refuses where a file has appeared meanwhile
+                # a copy that stays must not tell which responses came together
+                packs.merge_all(copy, survey)
+        # unlike a rename, refuses where a file has appeared meanwhile
+        os.link(partial, goal)
         sync_folder(goal.parent)
     except FileExistsError:
         raise InvalidRequest(
@@ -187,9 +185,8 @@ def _copy(source: Tables, goal: Tables) -> None:
     for table, columns in TABLES.items():
         if table == "session":  # whoever is signed in signs in anew
             continue
-        names = ", ".join(
-            columns
-        )  # the key first: in its order rows do not tell in which one they came
+        # the key first: in its order rows do not tell in which one they came
+        names = ", ".join(columns)
         goal.insert(
             table,
             columns,

@@ -62,10 +62,8 @@ if TYPE_CHECKING:
 
 _Value = TypeVar("_Value")
 
-_PROBE, _PROBE_BYTES = (
-    "probe",
-    1 << 15,
-)  # what is written to see whether anything can be
+# what is written to see whether anything can be
+_PROBE, _PROBE_BYTES = "probe", 1 << 15
 
 
 class Store:
@@ -147,9 +145,9 @@ class Store:
     def find_unchanged(self, survey: Survey) -> Entry | None:
         """Return the stored survey of this name if its definition is the same, apart from the collector's keys."""
         with self.transaction(write=False) as tables:
-            stored = {entry.survey.name: entry for entry in self._entries(tables)}.get(
-                survey.name
-            )
+            stored = {
+                entry.survey.name: entry for entry in self._entries(tables)
+            }.get(survey.name)
         if (
             stored is None
             or replace(stored.survey, keys=survey.keys).hash != survey.hash
@@ -167,7 +165,10 @@ class Store:
         self.survey(name).survey.check_filled()
         with self.transaction() as tables:
             tables.lock()
-            number, pilot = surveys.number(tables, name), surveys.pilot_of(tables, name)
+            number, pilot = (
+                surveys.number(tables, name),
+                surveys.pilot_of(tables, name),
+            )
             surveys.set_state(tables, number, "open")
             if pilot is not None:
                 surveys.end_pilot(tables, pilot)
@@ -316,7 +317,9 @@ class Store:
         with self.transaction(write=False) as tables:
             responses = [
                 Sent(question, stage, int.from_bytes(code, "little"))
-                for question, column in enumerate(self._survey(tables, survey).columns)
+                for question, column in enumerate(
+                    self._survey(tables, survey).columns
+                )
                 for _, stage, _, code in packs.find(
                     tables, column.stored, [column.id(key)]
                 )
@@ -485,7 +488,9 @@ class Store:
             StoreFailed: the database cannot be written; the disk may be full.
         """
         with self.transaction() as tables:
-            tables.run("INSERT INTO secret VALUES (?, ?)", _PROBE, bytes(_PROBE_BYTES))
+            tables.run(
+                "INSERT INTO secret VALUES (?, ?)", _PROBE, bytes(_PROBE_BYTES)
+            )
             tables.run("DELETE FROM secret WHERE name = ?", _PROBE)
 
     def backup(self, path: str | PathLike[str]) -> None:

@@ -19,7 +19,13 @@ from deniable.collector.store.base import (
     State,
     StoredQuestion,
 )
-from deniable.collector.store.counts import RAISED, SEEN, CountedDesign, Stages, Vector
+from deniable.collector.store.counts import (
+    RAISED,
+    SEEN,
+    CountedDesign,
+    Stages,
+    Vector,
+)
 from deniable.collector.store.packs import ID
 from deniable.collector.store.schema import TABLES
 from deniable.db import Tables
@@ -67,7 +73,8 @@ class Column:
         if ladder is None:
             return seen[0]
         finest = [
-            layout.tally(vectors[SEEN] - vectors[RAISED]) for layout, vectors in pairs
+            layout.tally(vectors[SEEN] - vectors[RAISED])
+            for layout, vectors in pairs
         ]
         return StageTallies(ladder, tuple(seen), tuple(finest))
 
@@ -93,7 +100,8 @@ class Column:
     def ids(self, keys: Rows) -> Rows:
         """Return the ids of many respondents, a row for each."""
         content, start, digests = keys.tobytes(), self._start.copy, bytearray()
-        for offset in range(0, len(content), KEY):  # as `id`, without a call for each
+        # as `id`, without a call for each
+        for offset in range(0, len(content), KEY):
             state = start()
             state.update(content[offset : offset + KEY])
             digests += state.digest()[:ID]
@@ -182,7 +190,9 @@ def create(tables: Tables, prepared: Prepared) -> Entry:
 
 def numbers(tables: Tables) -> list[int]:
     """Return the numbers of all surveys in the order of their names."""
-    return [number for (number,) in tables.rows("SELECT id FROM survey ORDER BY name")]
+    return [
+        number for (number,) in tables.rows("SELECT id FROM survey ORDER BY name")
+    ]
 
 
 def number(tables: Tables, name: str) -> int:
@@ -304,4 +314,6 @@ def end_pilot(tables: Tables, number: int) -> None:
     lock(tables, number)
     for table in HELD:
         tables.run(f"DELETE FROM {table} WHERE survey = ?", number)
-    tables.run("UPDATE survey SET state = 'ended', private = '' WHERE id = ?", number)
+    tables.run(
+        "UPDATE survey SET state = 'ended', private = '' WHERE id = ?", number
+    )

@@ -42,12 +42,16 @@ class Local(Engine):
     def respond_all(
         self, design: AnyDesign, answers: Any, **options: Any
     ) -> Responses[Any]:
-        return self._call(operation(design, "respond_all"), (design, answers), options)  # type: ignore[no-any-return]
+        return self._call(  # type: ignore[no-any-return]
+            operation(design, "respond_all"), (design, answers), options
+        )
 
     def respond_stream(
         self, design: Design, chunks: Iterable[Any], **options: Any
     ) -> Iterator[Responses[Design]]:
-        responder = Responder(design, threads=self.threads, fast=self.fast, **options)
+        responder = Responder(
+            design, threads=self.threads, fast=self.fast, **options
+        )
         return map(responder.respond, chunks)
 
     def tally(self, design: AnyDesign, responses: Any, **options: Any) -> Any:

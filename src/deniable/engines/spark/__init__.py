@@ -146,7 +146,9 @@ def raise_all(
     after.check_free()
     was, stored = _stored(answers.sparkSession, before, ladder)
     people = several(on)
-    keep = tuple(name for name in was.columns if name not in (*stored.columns, DESIGN))
+    keep = tuple(
+        name for name in was.columns if name not in (*stored.columns, DESIGN)
+    )
     options = {} if codes is None else {"codes": codes}
     raising = Raising(
         ladder, _answers(ladder, column), keep, options, not keep_order, fast, stored

@@ -33,7 +33,9 @@ from deniable.errors import InvalidRequest, UnreadableFile
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-RENAMING = "org.apache.spark.sql.execution.datasources.SQLHadoopMapReduceCommitProtocol"
+RENAMING = (
+    "org.apache.spark.sql.execution.datasources.SQLHadoopMapReduceCommitProtocol"
+)
 UPLOADING = "org.apache.spark.internal.io.cloud.PathOutputCommitProtocol"
 
 _SCHEMES = ("file", "hdfs", "abfs", "abfss")  # where a folder is renamed in one step

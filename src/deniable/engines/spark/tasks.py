@@ -58,7 +58,9 @@ class Task(ABC):
     def sent(self, block: pa.Table) -> Responses[Any]:
         """Draw a response for each row of a block."""
 
-    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    def __call__(
+        self, batches: Iterable[pa.RecordBatch]
+    ) -> Iterator[pa.RecordBatch]:
         """Draw a response for each row.
 
         Raises:
@@ -74,9 +76,8 @@ class Task(ABC):
                     f"after row {rows:,} of a partition: {error.problem}", error.hint
                 ) from None
             rows += block.num_rows
-            choose_backend(
-                self.fast, rows
-            )  # loads the kernels as soon as a task, and not a block, is worth it
+            # loads the kernels as soon as a task, and not a block, is worth it
+            choose_backend(self.fast, rows)
 
     def columns(self) -> pa.Schema:
         """Return what the columns of responses are of type; no answer is needed for that, and nothing is drawn."""
@@ -90,7 +91,9 @@ class Task(ABC):
         """Return the answers as `deniable.respond_all` takes them: a column; of several attributes one for each."""
         columns = [block.column(name) for name in self.answers]
         attributes = attributes_of(self.design)
-        return dict(zip(attributes, columns, strict=True)) if attributes else columns[0]
+        return (
+            dict(zip(attributes, columns, strict=True)) if attributes else columns[0]
+        )
 
     def _batch(self, block: pa.Table) -> pa.RecordBatch:
         import pyarrow as pa
@@ -218,4 +221,6 @@ def signed(kind: Any) -> Any:
         pa.uint32(): pa.int64(),
         pa.uint64(): pa.decimal128(20),
     }
-    return pa.binary() if pa.types.is_fixed_size_binary(kind) else wider.get(kind, kind)
+    return (
+        pa.binary() if pa.types.is_fixed_size_binary(kind) else wider.get(kind, kind)
+    )

@@ -73,12 +73,19 @@ def count_on(
         reached=reached,
     )
     return read_counts(
-        design, names_of(len(several(by)), labels=labels), connected.rows(text), by=by
+        design,
+        names_of(len(several(by)), labels=labels),
+        connected.rows(text),
+        by=by,
     )
 
 
 def _check_kinds(
-    design: AnyDesign, stored: Sequence[str], kinds: Mapping[str, str], *, labels: bool
+    design: AnyDesign,
+    stored: Sequence[str],
+    kinds: Mapping[str, str],
+    *,
+    labels: bool,
 ) -> None:
     expected = []
     for form in operation(design, "forms")(design, labels=labels):

@@ -85,7 +85,8 @@ def query(
             "a column of stages that were reached goes with a ladder; expected none of it."
         )
     return "\nUNION ALL\n".join(
-        source.block(form, stage, labels=labels) for stage, form in enumerate(stored, 1)
+        source.block(form, stage, labels=labels)
+        for stage, form in enumerate(stored, 1)
     )
 
 
@@ -134,7 +135,11 @@ class _CountedTable:
     def _repeated(self, form: SingleCell, stage: int) -> str:
         """Return the rows with how often each occurs, so that few are looked at; text as it is, which may be alike."""
         rows = self._given(form, stage)
-        names = (*self._groups, *form.columns, *(("design",) if self.checked else ()))
+        names = (
+            *self._groups,
+            *form.columns,
+            *(("design",) if self.checked else ()),
+        )
         names += ("reached",) if self.reached else ()
         if isinstance(form, StoredLabels):
             return _select([*names, "1 AS times"], rows)
@@ -203,14 +208,15 @@ class _CountedTable:
         ]
         rows = _select(columns, given)
         return (
-            f"{rows}\nWHERE reached >= {stage} OR reached < 0" if self.reached else rows
+            f"{rows}\nWHERE reached >= {stage} OR reached < 0"
+            if self.reached
+            else rows
         )
 
     def _part(self, form: StoredForm) -> str:
         part = "'counted'"
-        for condition in reversed(
-            form.conditions(self.dialect)
-        ):  # an AND may be evaluated in any order, a CASE not
+        # an AND may be evaluated in any order, a CASE not
+        for condition in reversed(form.conditions(self.dialect)):
             part = f"CASE WHEN {condition} THEN {part} ELSE 'refused' END"
         absent = " AND ".join(f"{name} IS NULL" for name in form.columns)
         foreign = (

@@ -51,7 +51,8 @@ class ArmComparison(Model):
     def params(self) -> dict[str, float]:
         device, direct = self.arms
         return {
-            name: value - direct.params[name] for name, value in device.params.items()
+            name: value - direct.params[name]
+            for name, value in device.params.items()
         }
 
     @property
@@ -145,7 +146,8 @@ class ArmComparison(Model):
 
     def describe(self) -> Description:
         notes = [self.sentence]
-        if self.randomized.design.channel.own_cells:  # else sums, without a likelihood
+        # else sums, without a likelihood
+        if self.randomized.design.channel.own_cells:
             notes.append(f"{self.likelihood_ratio}.")
         sizes = [arm.respondents for arm in (self.randomized, self.direct)]
         return Description(
@@ -205,7 +207,8 @@ def compare_arms(
             _OF_A_SAMPLE,
         )
     first, second = (
-        arm.tally if isinstance(arm, Estimate) else arm for arm in (randomized, direct)
+        arm.tally if isinstance(arm, Estimate) else arm
+        for arm in (randomized, direct)
     )
     if not (isinstance(first, Tally) and isinstance(second, Tally)):
         raise InvalidRequest(

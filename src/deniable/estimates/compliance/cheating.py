@@ -390,7 +390,9 @@ class ExtendedCrosswise(ComplianceModel):
         return u, v
 
     def _numbers(self, yes: float) -> dict[str, float]:
-        return dict(zip(self.tallies[0].design.categories, [1 - yes, yes], strict=True))
+        return dict(
+            zip(self.tallies[0].design.categories, [1 - yes, yes], strict=True)
+        )
 
     @property
     def params(self) -> dict[str, float]:
@@ -518,7 +520,8 @@ def extended_crosswise(
     tallies, sample = read_groups(groups, sampling)
     channels = [tally.design.channel for tally in tallies]
     if len(tallies) != 2 or any(
-        channels[0].probability(y, given=x) != channels[1].probability(1 - y, given=x)
+        channels[0].probability(y, given=x)
+        != channels[1].probability(1 - y, given=x)
         for x in (0, 1)
         for y in (0, 1)
     ):

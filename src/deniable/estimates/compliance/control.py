@@ -140,7 +140,8 @@ class ControlItem(TriangleFit):
         u, v = self._laws[0][1]
         yes = self._seen[0]
         return float(
-            np.sqrt(max(yes @ self.response_shares.covariance @ yes, 0.0)) / abs(v - u)
+            np.sqrt(max(yes @ self.response_shares.covariance @ yes, 0.0))
+            / abs(v - u)
         )
 
     @property

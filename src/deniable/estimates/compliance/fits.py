@@ -214,7 +214,9 @@ class ComplianceModel(Model):
 
     def covariance_matrix(self) -> Matrix:
         """Return the covariance of the moment estimates, by the delta method."""
-        return vector(self.jacobian @ self.response_shares.covariance @ self.jacobian.T)
+        return vector(
+            self.jacobian @ self.response_shares.covariance @ self.jacobian.T
+        )
 
     def _drops(self, level: float) -> list[float]:
         """Return how far the log-likelihood may fall below its maximum inside the interval of each number."""
@@ -314,7 +316,9 @@ class ComplianceModel(Model):
 
     def to_source(self) -> dict[str, Any]:
         sample = {} if self.sample is None else {"sample": self.sample.to_body()}
-        fields = {name: kind(getattr(self, name)) for name, kind in self.SOURCE.items()}
+        fields = {
+            name: kind(getattr(self, name)) for name, kind in self.SOURCE.items()
+        }
         return {"groups": groups_body(self.tallies)} | sample | fields
 
     @classmethod
@@ -359,7 +363,8 @@ class TriangleFit(ComplianceModel):
     @property
     def moments(self) -> dict[str, float]:
         return {
-            name: share.unbounded(self.moment[0]) for name, share in self.parts.items()
+            name: share.unbounded(self.moment[0])
+            for name, share in self.parts.items()
         }
 
     @property
@@ -388,7 +393,9 @@ class TriangleFit(ComplianceModel):
         more = corner_quantile(level) / quantile(level) ** 2
         return [
             self.triangle.interval(share, self.weights, drop, more * drop)
-            for share, drop in zip(self.parts.values(), self._drops(level), strict=True)
+            for share, drop in zip(
+                self.parts.values(), self._drops(level), strict=True
+            )
         ]
 
 
@@ -492,7 +499,9 @@ def zip_groups(**columns: object) -> list[tuple[Any, ...]]:
         if isinstance(column, Sequence) and not isinstance(column, str)
     ]
     if len(sequences) < len(columns):
-        raise InvalidRequest(f"expected tallies; or {names}, a number for each group.")
+        raise InvalidRequest(
+            f"expected tallies; or {names}, a number for each group."
+        )
     if len(set(map(len, sequences))) != 1:
         raise InvalidRequest(
             f"{names} have different lengths; expected a number for each group."

@@ -77,7 +77,9 @@ def fit_test(counts: Vector, expected: Vector, df: int) -> HypothesisTest:
     statistic = max(
         2 * float(xlogy(counts, np.nan_to_num(ratio, nan=np.inf)).sum()), 0.0
     )
-    return against_chi_square("Test that the model fits", "likelihood", statistic, df)
+    return against_chi_square(
+        "Test that the model fits", "likelihood", statistic, df
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,14 +167,18 @@ class Triangle:
             return len(line) == 1 and self.height(line[0]) >= top - corner_drop
 
         low, high = crossings(above, value)
-        return Interval(0.0 if is_corner(0.0) else low, 1.0 if is_corner(1.0) else high)
+        return Interval(
+            0.0 if is_corner(0.0) else low, 1.0 if is_corner(1.0) else high
+        )
 
     def _is_highest(self, weights: Vector) -> bool:
         expected, seen = self.laws @ weights, self.counts > 0
         if (expected[seen] <= 0).any():
             return False
         slopes = (
-            (self.counts[seen] / expected[seen]) @ self.laws[seen] / self.counts.sum()
+            (self.counts[seen] / expected[seen])
+            @ self.laws[seen]
+            / self.counts.sum()
         )
         return bool(slopes.max() <= 1 + _SLOPE)
 
@@ -187,7 +193,9 @@ class Triangle:
 
     def _best_between(self, one: Vector, two: Vector) -> Vector:
         seen = self.counts > 0
-        at = _highest(self.counts[seen], self.laws[seen] @ one, self.laws[seen] @ two)
+        at = _highest(
+            self.counts[seen], self.laws[seen] @ one, self.laws[seen] @ two
+        )
         return (1 - at) * one + at * two
 
 
@@ -234,9 +242,8 @@ def _highest(counts: Vector, one: Vector, two: Vector) -> float:
         ratio = gap / (one + at * gap)
         return float(counts @ ratio), -float(counts @ ratio**2)
 
-    with np.errstate(
-        divide="ignore"
-    ):  # at the ends a probability may be 0: an infinite slope, of one sign alone
+    # at the ends a probability may be 0: an infinite slope, of one sign alone
+    with np.errstate(divide="ignore"):
         if not len(counts) or slope(0.0)[0] <= 0:
             return 0.0
         if slope(1.0)[0] >= 0:

@@ -97,7 +97,9 @@ def inside(point: Vector) -> Vector:
     return np.append(np.clip(point[:-1], 1e-9, 1 - 1e-9), point[-1])
 
 
-def _minimize(function: Callable[[float], float], first: float, last: float) -> float:
+def _minimize(
+    function: Callable[[float], float], first: float, last: float
+) -> float:
     """Return where a function is smallest: at one of many places, refined between its neighbours."""
     grid = np.linspace(first, last, _GRID)
     index = int(np.argmin([function(x) for x in grid]))
@@ -191,7 +193,9 @@ class _PoissonSums(_CellModel):
         """Return the probability of each true sum."""
         s = self._sums
         last = s[-1]
-        logs = s * np.log(last) - gammaln(s + 1) + xlogy(s, y) + xlogy(last - s, 1 - y)
+        logs = (
+            s * np.log(last) - gammaln(s + 1) + xlogy(s, y) + xlogy(last - s, 1 - y)
+        )
         weights = np.exp(logs - logs.max())
         return vector(weights / weights.sum())
 
@@ -320,7 +324,9 @@ class _Protection(ComplianceModel):
     def covariance_matrix(self) -> Matrix:
         """Return the inverse of the expected information, or the sandwich of a sample; at a border it is too large."""
         return (
-            self._influence[0] if self.sample is None else super().covariance_matrix()
+            self._influence[0]
+            if self.sample is None
+            else super().covariance_matrix()
         )
 
     def _profile(self, level: float) -> Sequence[Interval]:
@@ -329,7 +335,9 @@ class _Protection(ComplianceModel):
             self.params.values(), self._drops(level), *self._ranges, strict=True
         )
         for number, (peak, drop, low, high) in enumerate(peaks):
-            above = partial(self._above, number, low, high, self.log_likelihood - drop)
+            above = partial(
+                self._above, number, low, high, self.log_likelihood - drop
+            )
             intervals.append(Interval(*crossings(above, peak)))
         return intervals
 
@@ -475,12 +483,15 @@ class _Sums(ComplianceModel):
         Why: binomial and Poisson sums are not nested in each other, so that no likelihood ratio compares them.
         """
         return {
-            law: _sums_model(law, self.tallies, self.sums, self.sample) for law in LAWS
+            law: _sums_model(law, self.tallies, self.sums, self.sample)
+            for law in LAWS
         }
 
     @property
     def _laws_note(self) -> str:
-        criteria = ", ".join(f"{law} {fit.aic:.1f}" for law, fit in self.laws.items())
+        criteria = ", ".join(
+            f"{law} {fit.aic:.1f}" for law, fit in self.laws.items()
+        )
         return f"Akaike's criterion of each law of true sums, the smallest being best: {criteria}."
 
     @property
@@ -595,7 +606,9 @@ class FreeSums(_Sums):
 
     @property
     def log_likelihood(self) -> float:
-        return log_likelihood(self.response_shares.counts, self._channel @ self.value)
+        return log_likelihood(
+            self.response_shares.counts, self._channel @ self.value
+        )
 
     @property
     def fit(self) -> HypothesisTest:
@@ -682,7 +695,9 @@ def _read_items(
             "expected a tally of several items together.",
             "Ask them with one dn.product({…}).",
         )
-    if len(factors) > _MAX_ITEMS or not all(is_binary(item.design) for item in factors):
+    if len(factors) > _MAX_ITEMS or not all(
+        is_binary(item.design) for item in factors
+    ):
         raise InvalidRequest(
             f"expected at most {_MAX_ITEMS} items, each with two answers and two responses."
         )
@@ -748,7 +763,9 @@ def sum_scores(
         )
     if not isinstance(design, Design) and counts is None:
         model = _sums_model(law, *_sum_items(design, sampling))
-        return cast("Compliance[SumScores] | Compliance[FreeSums]", Compliance(model))
+        return cast(
+            "Compliance[SumScores] | Compliance[FreeSums]", Compliance(model)
+        )
     device = _check_two(design)
     if sampling is not None:
         raise InvalidRequest(

@@ -91,7 +91,9 @@ class ResponseShares:
         """
         effects = np.full(len(cells), np.nan)
         last = np.cumsum(cells)[:-1]
-        blocks = (np.split(array, last) for array in (value, np.diagonal(covariance)))
+        blocks = (
+            np.split(array, last) for array in (value, np.diagonal(covariance))
+        )
         for group, (n, shares, variances) in enumerate(
             zip(people, *blocks, strict=True)
         ):
@@ -146,7 +148,8 @@ class ResponseShares:
     def _effective(self) -> Matrix:
         """The covariance that the effective counts stand for."""
         grown = np.repeat(np.maximum(self.effects, 1.0), self.cells)
-        return vector(self._simple * grown)  # groups of one block each have one effect
+        # groups of one block each have one effect
+        return vector(self._simple * grown)
 
     def design_effects(self, jacobian: Matrix) -> Vector:
         """Return how many times each number varies as much as with people drawn one by one.
@@ -191,7 +194,9 @@ class ResponseShares:
         if not self.sample or not test.df:
             return test
         sizes = np.repeat(self.sizes, self.cells)
-        weights = np.where(expected > 1e-12, sizes / np.maximum(expected, 1e-12), 0.0)
+        weights = np.where(
+            expected > 1e-12, sizes / np.maximum(expected, 1e-12), 0.0
+        )
         weighted = tangent.T * weights
         explained = tangent @ np.linalg.pinv(weighted @ tangent) @ weighted
         residuals = np.sqrt(weights)[:, None] * (np.eye(len(weights)) - explained)
@@ -313,7 +318,9 @@ def _tally_shares(tally: AnyTally) -> ResponseShares:
     if n < 2:
         raise _too_few()
     if isinstance(tally, Tally):
-        return replace(ResponseShares.of_counts([tally.counts]), sample=f"{n:,} people")
+        return replace(
+            ResponseShares.of_counts([tally.counts]), sample=f"{n:,} people"
+        )
     weights, squares = (
         np.array(sums, np.float64) for sums in (tally.weights, tally.squares)
     )
@@ -379,9 +386,8 @@ def _gather_columns(
             f"row {int((n_responses > 1).argmax()) + 1:,} has responses in two groups; expected one.",
             "Of people who respond to several items ask them together: responses to one dn.product({…}).",
         )
-    missing = int(
-        (n_responses == 0).sum()
-    )  # which are counted once, in the first group
+    # which are counted once, in the first group
+    missing = int((n_responses == 0).sum())
     tallies = tuple(
         replace(tally, missing=0 if number else missing)
         for number, tally in enumerate(_count(designs, codes))
@@ -464,7 +470,9 @@ def _read_codes(responses: Responses[Design]) -> Codes:
     """Return the code of each row, −1 where nothing was sent."""
     codes: Codes = responses.columns[responses.design.columns[0]].astype(np.intp)
     return (
-        codes if responses.missing is None else np.where(responses.missing, -1, codes)
+        codes
+        if responses.missing is None
+        else np.where(responses.missing, -1, codes)
     )
 
 

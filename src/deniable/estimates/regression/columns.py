@@ -19,7 +19,9 @@ from deniable.estimates.covariances import Matrix, vector
 if TYPE_CHECKING:
     import pandas as pd
 
-_DEPENDENT = 1e-9  # of a column's length that is left without its projection on others
+_DEPENDENT = (
+    1e-9  # of a column's length that is left without its projection on others
+)
 
 
 class Sides(NamedTuple):
@@ -78,7 +80,8 @@ def to_pandas(data: Any) -> pd.DataFrame:
             for values in data.values()
         )
         columns = {
-            name: [values] if is_row else list(values) for name, values in data.items()
+            name: [values] if is_row else list(values)
+            for name, values in data.items()
         }
         try:
             return pd.DataFrame(columns)
@@ -197,7 +200,9 @@ class Covariates:
             with warnings.catch_warnings():
                 # a level that was never seen would silently count as the first
                 warnings.simplefilter("error")
-                matrix = self.spec.get_model_matrix(frame.loc[:, list(self.variables)])
+                matrix = self.spec.get_model_matrix(
+                    frame.loc[:, list(self.variables)]
+                )
         except Exception as error:
             raise _misfit_error(error) from None
         return _finite(vector(matrix), self.names)
@@ -223,7 +228,9 @@ class Covariates:
             if name not in _parsed(str(factor)).required_variables:
                 continue
             levels = list(contrasts.levels)
-            is_coded = np.asarray(contrasts.get_coding_matrix(), np.bool_).any(axis=1)
+            is_coded = np.asarray(contrasts.get_coding_matrix(), np.bool_).any(
+                axis=1
+            )
             first = int(is_coded.argmin())
             ordered = [levels[first], *levels[:first], *levels[first + 1 :]]
             if set(seen) <= set(ordered):
@@ -261,7 +268,9 @@ def _misfit_error(error: Exception) -> InvalidRequest:
             "the new data lie outside of the range that a spline was fitted on; expected values inside of it.",
             'Say how it goes on: bs(age, df=4, extrapolation="extend"), or "clip", "zero" or "na".',
         )
-    return InvalidRequest(f"the new data do not fit the formula: {_first_line(error)}")
+    return InvalidRequest(
+        f"the new data do not fit the formula: {_first_line(error)}"
+    )
 
 
 def _parsed(terms: str) -> Any:

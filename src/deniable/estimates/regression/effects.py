@@ -94,7 +94,9 @@ class Effects(Model):
 
     def row_columns(self) -> Mapping[str, Sequence[float]]:
         return z_columns(
-            self.values, np.sqrt(np.maximum(np.diagonal(self.covariance), 0.0)), self.df
+            self.values,
+            np.sqrt(np.maximum(np.diagonal(self.covariance), 0.0)),
+            self.df,
         )
 
     def describe(self) -> Description:
@@ -115,7 +117,9 @@ class Effects(Model):
         return to_source(self, _FIELDS) | degrees
 
     @classmethod
-    def from_source(cls, source: Mapping[str, Any], design: Design | None) -> Effects:
+    def from_source(
+        cls, source: Mapping[str, Any], design: Design | None
+    ) -> Effects:
         values = read_source(source, _FIELDS, "these are no effects")
         return cls(
             **values,
@@ -198,7 +202,9 @@ def _changes(sample: Sample) -> Iterator[_Change]:
         if levels is not None:
             before = held(frame, name, levels[0])
             for level in levels[1:]:
-                yield _Change(f"{name}[{level}]", before, held(frame, name, level), 1.0)
+                yield _Change(
+                    f"{name}[{level}]", before, held(frame, name, level), 1.0
+                )
         else:
             low, high, by = 0.0, 1.0, 1.0
             if not set(np.unique(column)) <= {0, 1}:
@@ -212,7 +218,9 @@ def _changes(sample: Sample) -> Iterator[_Change]:
             )
 
 
-def _shares(fit: Regression, sample: Sample, matrix: Matrix) -> tuple[Matrix, Matrix]:
+def _shares(
+    fit: Regression, sample: Sample, matrix: Matrix
+) -> tuple[Matrix, Matrix]:
     """Return the probabilities of answers for rows of covariates, and their derivatives by all coefficients.
 
     Only those of the answers are needed: rows × answers, rows × answers × coefficients.
@@ -222,7 +230,9 @@ def _shares(fit: Regression, sample: Sample, matrix: Matrix) -> tuple[Matrix, Ma
     rows = replace(sample.rows, matrices=matrices, weights=None)
     eta = rows.eta(sample.theta[: rows.size])
     slopes = rows.law.share_slopes(eta)
-    by_theta = [slopes[:, :, i, None] * x[:, None, :] for i, x in enumerate(matrices)]
+    by_theta = [
+        slopes[:, :, i, None] * x[:, None, :] for i, x in enumerate(matrices)
+    ]
     shares = rows.law.shares(eta)
     deviations = np.zeros((*shares.shape, len(fit.names) - rows.size))
     return shares, np.concatenate([*by_theta, deviations], axis=2)
@@ -245,12 +255,16 @@ def predictions(fit: Regression, data: Any, level: float) -> pd.DataFrame:
 
     sample = _require_explained(fit)
     frame = sample.frame if data is None else to_pandas(data)
-    absent = [name for name in sample.covariates.variables if name not in frame.columns]
+    absent = [
+        name for name in sample.covariates.variables if name not in frame.columns
+    ]
     if absent:
         raise InvalidRequest(
             f"the data lack the column {quoted(absent[0])}; expected every covariate of the formula."
         )
-    complete = frame[list(sample.covariates.variables)].notna().all(axis=1).to_numpy()
+    complete = (
+        frame[list(sample.covariates.variables)].notna().all(axis=1).to_numpy()
+    )
     shares, slopes = _shares(fit, sample, sample.covariates.matrix(frame[complete]))
     variances = np.einsum(
         "ijp,pq,ijq->ij", slopes, fit.covariance, slopes, optimize=True

@@ -161,7 +161,9 @@ def read_evidence(
         Incompatible: designs for different answers.
     """
     designs, names, numbers = _read_devices(design, column, devices)
-    responses = column if isinstance(column, np.ndarray) else np.asarray(column, object)
+    responses = (
+        column if isinstance(column, np.ndarray) else np.asarray(column, object)
+    )
     n = len(responses)
     evidence = Evidence(
         designs,
@@ -186,7 +188,10 @@ def _read_rows(
 ) -> None:
     """Enter the responses of the rows that were asked with one device."""
     distinct, places = read_distinct(
-        design, responses, codes=codes, where=lambda index: f"row {rows[index] + 1:,}"
+        design,
+        responses,
+        codes=codes,
+        where=lambda index: f"row {rows[index] + 1:,}",
     )
     is_missing = np.array([response is None for response in distinct], np.bool_)
     evidence.missing[rows] = is_missing[places]
@@ -254,7 +259,10 @@ def _probabilities(channel: Channel, responses: Sequence[int]) -> Matrix:
     answers = range(channel.answers)
     return vector(
         [
-            [float(channel.probability(response, given=answer)) for answer in answers]
+            [
+                float(channel.probability(response, given=answer))
+                for answer in answers
+            ]
             for response in responses
         ]
     )

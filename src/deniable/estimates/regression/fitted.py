@@ -91,7 +91,8 @@ def shown_value(name: str, theta: float) -> float:
         return float(expit(theta))
     if name == ERROR_DEVIATION:
         return math.exp(theta)
-    return abs(theta) if is_group_deviation(name) else theta  # σ and −σ are one model
+    # σ and −σ are one model
+    return abs(theta) if is_group_deviation(name) else theta
 
 
 def _scale(name: str, shown: float) -> float:
@@ -186,7 +187,9 @@ class Sample:
             NotEstimable: an information that is not positive definite.
         """
         available = [
-            name for name in ERRORS if name != "sampling" or self.sampling is not None
+            name
+            for name in ERRORS
+            if name != "sampling" or self.sampling is not None
         ]
         if errors not in available:
             raise InvalidRequest(
@@ -382,7 +385,9 @@ class Regression(Result[CoefficientRow]):
             # σ and −σ are one model: the profile ends at 0
             low_reach = sample.theta[index] if is_group_deviation(name) else math.inf
             ends = [
-                profile_end(sample.likelihood, sample.theta, floor, index, sign, reach)
+                profile_end(
+                    sample.likelihood, sample.theta, floor, index, sign, reach
+                )
                 for sign, reach in ((-1, low_reach), (1, math.inf))
             ]
             bounds.append([shown_value(name, end) for end in ends])
@@ -441,7 +446,10 @@ class Regression(Result[CoefficientRow]):
                 )
         for reason, count in self.dropped.items():
             notes.append(f"Left out: {counted(count, 'row')}, because {reason}.")
-        return (*notes, *rests_on(*dict.fromkeys(design for _, design in self.designs)))
+        return (
+            *notes,
+            *rests_on(*dict.fromkeys(design for _, design in self.designs)),
+        )
 
     def with_errors(self, errors: str) -> Regression:
         """Return the same coefficients with other standard errors.
@@ -479,7 +487,8 @@ class Regression(Result[CoefficientRow]):
             )
         small, large = sorted((self, other), key=lambda fit: len(fit.names))
         if not (
-            math.isfinite(small.log_likelihood) and math.isfinite(large.log_likelihood)
+            math.isfinite(small.log_likelihood)
+            and math.isfinite(large.log_likelihood)
         ):
             raise InvalidRequest(
                 "a linear regression has no likelihood; expected one that has.",
@@ -502,7 +511,9 @@ class Regression(Result[CoefficientRow]):
             f"Test of {small._name} against {large._name}",
             large.log_likelihood - small.log_likelihood,
             df,
-            at_border=0 if small.groups else sum(map(is_group_deviation, large.names)),
+            at_border=0
+            if small.groups
+            else sum(map(is_group_deviation, large.names)),
         )
 
     @property
@@ -579,7 +590,9 @@ class Regression(Result[CoefficientRow]):
         source["designs"] = (
             []
             if self._design_hash
-            else [[name, json.loads(design.to_json())] for name, design in self.designs]
+            else [
+                [name, json.loads(design.to_json())] for name, design in self.designs
+            ]
         )
         return source
 
@@ -649,5 +662,7 @@ def read_source(
         }
         values["cautions"] = tuple(Caution(*texts) for texts in values["cautions"])
     except (KeyError, TypeError, ValueError) as error:
-        raise UnreadableFile(f"{refusal} that can be read: {error!s:.100}.") from None
+        raise UnreadableFile(
+            f"{refusal} that can be read: {error!s:.100}."
+        ) from None
     return values

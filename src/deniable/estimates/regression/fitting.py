@@ -65,7 +65,9 @@ from deniable.tallies.group_labels import numbered
 if TYPE_CHECKING:
     import pandas as pd
 
-_SEVERAL_STARTS = 20_000  # rows up to which the top is looked for from several starts
+_SEVERAL_STARTS = (
+    20_000  # rows up to which the top is looked for from several starts
+)
 _WORTH_EACH = 10  # direct answers for each coefficient, below which errors are rough
 _ADAPTED = 4  # times at most that the nodes of random intercepts are moved, on few nodes and on all
 _STAYED = 1e-4  # the squared distance, in errors, below which coefficients are the same to the nodes
@@ -148,12 +150,21 @@ def regress(
         "given": given,
     }
     require_options(
-        truths={"codes": codes, "honesty": honesty}, texts={**texts, "errors": errors}
+        truths={"codes": codes, "honesty": honesty},
+        texts={**texts, "errors": errors},
     )
     frame = to_pandas(data)
     _check_errors(errors, sampling, intercepts, len(frame))
     read = _read(
-        frame, formula, design, devices, codes, sampling, intercepts, predictor, given
+        frame,
+        formula,
+        design,
+        devices,
+        codes,
+        sampling,
+        intercepts,
+        predictor,
+        given,
     )
     read.evidence.check_rank()
     family = _choose_family(family, read)
@@ -322,7 +333,9 @@ def _exclude_rows(reasons: Mapping[str, Mask]) -> tuple[Mask, dict[str, int]]:
     excluded = np.stack(list(reasons.values()))
     is_used = np.asarray(~excluded.any(axis=0))
     if not is_used.any():
-        raise NotEstimable("no row has a response and all covariates; expected some.")
+        raise NotEstimable(
+            "no row has a response and all covariates; expected some."
+        )
     counts = np.bincount(excluded.argmax(axis=0)[~is_used], minlength=len(reasons))
     dropped = dict(zip(reasons, counts.tolist(), strict=True))
     return is_used, {reason: count for reason, count in dropped.items() if count}
@@ -414,10 +427,13 @@ def _levels(scale: Scale) -> Vector:
     return vector([float(value) for value in scale.values])
 
 
-def _build_normal(names: tuple[str, ...], matrix: Matrix, evidence: Evidence) -> _Built:
+def _build_normal(
+    names: tuple[str, ...], matrix: Matrix, evidence: Evidence
+) -> _Built:
     assert evidence.scale is not None
     if any(
-        getattr(design, "scale", None) != evidence.scale for design in evidence.designs
+        getattr(design, "scale", None) != evidence.scale
+        for design in evidence.designs
     ):
         raise InvalidRequest(
             "the designs have other ranges or levels; expected the same for all devices."
@@ -453,7 +469,10 @@ def _check_honesty(evidence: Evidence) -> None:
     """Refuse devices under which honesty cannot be told from the share: all treat the first answer alike."""
     channels = evidence.channels()
     used = np.unique(evidence.devices)
-    if channels is None or len(np.unique(channels[used, :, 0].round(12), axis=0)) < 2:
+    if (
+        channels is None
+        or len(np.unique(channels[used, :, 0].round(12), axis=0)) < 2
+    ):
         raise NotEstimable(
             "all rows were asked with one device, under which fewer honest people and fewer people with the answer "
             "look the same; expected two devices that treat the first answer differently.",
@@ -580,7 +599,8 @@ def _fit_groups(
             likelihood = likelihood.adapted(theta)
             top = highest(likelihood, [theta])
             step, theta, steps = top.theta - theta, top.theta, steps + top.steps
-            if step @ top.information @ step < _STAYED:  # the nodes lie at about these
+            # the nodes lie at about these
+            if step @ top.information @ step < _STAYED:
                 break
     signs = np.where(theta[rows.size :] < 0, -1.0, 1.0)  # σ and −σ are one model
     turned = np.append(np.ones(rows.size), signs)
@@ -667,7 +687,9 @@ def _finish(
         information=information,
         log_likelihood=top.value if law.has_likelihood else math.nan,
         errors=errors,
-        designs=tuple(zip(sample.evidence.names, sample.evidence.designs, strict=True)),
+        designs=tuple(
+            zip(sample.evidence.names, sample.evidence.designs, strict=True)
+        ),
         respondents=len(sample.evidence.codes),
         dropped={},
         worth=math.nan,
@@ -705,7 +727,9 @@ def _with_cautions(fit: Regression, top: Maximum) -> Regression:
     """Return a regression with what calls for care; deviations of intercepts next to 0 are 0."""
     cautions = []
     if not top.converged:
-        text = f"the maximum was not reached: {top.gap:.2g} nats may still be gained."
+        text = (
+            f"the maximum was not reached: {top.gap:.2g} nats may still be gained."
+        )
         cautions.append(Caution("convergence", text))
     separated = _separated_coefficients(fit)
     if separated:

@@ -14,15 +14,17 @@ from scipy.special import logsumexp
 from deniable.estimates.covariances import Matrix, Vector, vector
 from deniable.estimates.regression.evidence import Integers
 from deniable.estimates.regression.likelihoods import Derivatives, normalize_logs
-from deniable.estimates.regression.models import RowLikelihood, SampledLikelihood, Slope
+from deniable.estimates.regression.models import (
+    RowLikelihood,
+    SampledLikelihood,
+    Slope,
+)
 
 NODES = (25, 15, 9, 7, 5)
 """Points on each axis at which the law of a group is summed, by how many deviations it has: at most 3,125 together. One
 (Laplace's) is not enough for randomized responses: the noise makes the likelihood of a group flat and skew."""
 
-_UNLIKELY = (
-    1e-15  # of a group's likelihood: nodes that are less to every group change no digit
-)
+_UNLIKELY = 1e-15  # of a group's likelihood: nodes that are less to every group change no digit
 _MODE_STEPS = 30
 _HALVINGS = 20
 _CLOSE = 1e-8  # the log-likelihood that a group's mode could still gain
@@ -67,7 +69,9 @@ class GroupLikelihood(SampledLikelihood):
     nodes: int
 
     @classmethod
-    def of(cls, rows: RowLikelihood, groups: Integers, nodes: int) -> GroupLikelihood:
+    def of(
+        cls, rows: RowLikelihood, groups: Integers, nodes: int
+    ) -> GroupLikelihood:
         """Return the likelihood with nodes where b lies before anything is known of a group."""
         count, axes = int(groups.max()) + 1, len(rows.law.raised)
         start = cls(
@@ -121,8 +125,12 @@ class GroupLikelihood(SampledLikelihood):
         points, logs = self._grid
         axes = self.centers.shape[1]
         b = self.centers + np.sqrt(2) * (self.spreads @ points[node])
-        width = np.log(np.abs(np.diagonal(self.spreads, axis1=1, axis2=2))).sum(axis=1)
-        return b, logs[node] + width - (b**2).sum(axis=1) / 2 - axes * np.log(np.pi) / 2
+        width = np.log(np.abs(np.diagonal(self.spreads, axis1=1, axis2=2))).sum(
+            axis=1
+        )
+        return b, logs[node] + width - (b**2).sum(axis=1) / 2 - axes * np.log(
+            np.pi
+        ) / 2
 
     def _raised(self, eta: Matrix, by: Matrix) -> Matrix:
         raised = eta.copy()
@@ -152,7 +160,10 @@ class GroupLikelihood(SampledLikelihood):
             b, _ = self._moved(node)
             rows = self.rows.derivatives(self._raised(eta, sigma * b))
             by_row = np.concatenate(
-                [self.rows.by_row(rows.first), rows.first[:, raised] * b[self.groups]],
+                [
+                    self.rows.by_row(rows.first),
+                    rows.first[:, raised] * b[self.groups],
+                ],
                 axis=1,
             )
             yield _Node(node, b, rows, self._summed(by_row))
@@ -177,7 +188,9 @@ class GroupLikelihood(SampledLikelihood):
             plain += second
             raises = second[:, :, raised] * row_b[:, None, :]
             crossed += raises
-            hessian[size:, size:] += np.einsum("ijk,ij->jk", raises[:, raised], row_b)
+            hessian[size:, size:] += np.einsum(
+                "ijk,ij->jk", raises[:, raised], row_b
+            )
         hessian -= (self.times[:, None] * mean).T @ mean
         hessian[:size, :size] += self.rows.crossed(plain)
         for axis in range(len(raised)):
@@ -206,7 +219,9 @@ class GroupLikelihood(SampledLikelihood):
         for node in range(likely.shape[1]):
             away = near._moved(node)[0] - near.centers
             mean += likely[:, node, None] * away
-            square += likely[:, node, None, None] * away[:, :, None] * away[:, None, :]
+            square += (
+                likely[:, node, None, None] * away[:, :, None] * away[:, None, :]
+            )
         covariances = square - mean[:, :, None] * mean[:, None, :]
         return replace(
             near,
@@ -244,7 +259,9 @@ class GroupLikelihood(SampledLikelihood):
                 step[fell] /= 2
             b, height = b + step, higher
         covariances = (axes / steep[:, None, :]) @ axes.transpose(0, 2, 1)
-        return replace(self, centers=b, spreads=vector(np.linalg.cholesky(covariances)))
+        return replace(
+            self, centers=b, spreads=vector(np.linalg.cholesky(covariances))
+        )
 
     def mirrored(self, signs: Vector) -> GroupLikelihood:
         """Return the likelihood that is the same where some deviations have the other sign."""

@@ -215,7 +215,9 @@ class DeniedAnswerLaw(TwoAnswerLaw):
         change = members - e_0
         slope = np.stack([first * change, share * honest_first * gain], axis=1)
         curve = _symmetric(
-            second * change, first * honest_first * gain, share * honest_second * gain
+            second * change,
+            first * honest_first * gain,
+            share * honest_second * gain,
         )
         return _log_derivatives(chance, slope, curve)
 
@@ -343,7 +345,9 @@ class NormalLaw(_NumberLaw):
         a = (eta[:, :1] - self.levels) / sigma
         density, below = np.exp(-(a**2) / 2) / np.sqrt(2 * np.pi), ndtr(a)
         first = np.stack([below, sigma * density], axis=2)
-        second = _symmetric(density / sigma, -a * density, sigma * (a**2 + 1) * density)
+        second = _symmetric(
+            density / sigma, -a * density, sigma * (a**2 + 1) * density
+        )
         table = _hats(len(self.levels)) / (self.levels[1] - self.levels[0])
         shares = sigma * (density + a * below) @ table.T
         shares[:, 0] += 1
@@ -436,7 +440,8 @@ class OutcomeLaw(AnswerLaw):
         mean, curve = np.zeros((rows, size)), np.zeros((rows, size, size))
         for answer in range(self._others + 1):
             _, slope, hessian = self._outcome(eta, answer)
-            columns = np.array([0, answer, size - 1])  # of the mean, twice, and of ln σ
+            # of the mean, twice, and of ln σ
+            columns = np.array([0, answer, size - 1])
             used = [True, answer > 0, self.family == "linear"]
             columns, kinds = columns[used], np.array([0, 0, 1])[used]
             first, second = np.zeros_like(mean), np.zeros_like(curve)
@@ -474,7 +479,9 @@ def _normal_errors(residuals: Vector, log_sigma: Vector) -> Derivatives:
     square = residuals**2 * precision
     first = np.column_stack([residuals * precision, square - 1])
     second = _symmetric(-precision, -2 * residuals * precision, -2 * square)
-    return Derivatives(-0.5 * np.log(2 * np.pi) - log_sigma - square / 2, first, second)
+    return Derivatives(
+        -0.5 * np.log(2 * np.pi) - log_sigma - square / 2, first, second
+    )
 
 
 def _symmetric(a: Matrix, b: Matrix, d: Matrix) -> Matrix:

@@ -21,7 +21,9 @@ _HALVINGS = 40
 _FLAT = 1e-10  # curvature, against the largest, below which a direction is climbed by its gradient
 _PROFILE_HALVINGS = 60
 _PROFILE_CLOSE = 1e-6  # of a standard error, to which the end of a profile is found
-_FARTHEST = 60.0  # on the scale of a predictor: beyond it every probability is 0 or 1
+_FARTHEST = (
+    60.0  # on the scale of a predictor: beyond it every probability is 0 or 1
+)
 
 
 class Slope(NamedTuple):
@@ -330,5 +332,7 @@ def profile_end(
         if outside - inside < _PROFILE_CLOSE * min(step, 1.0):
             break
         middle = (inside + outside) / 2
-        inside, outside = (middle, outside) if is_inside(middle) else (inside, middle)
+        inside, outside = (
+            (middle, outside) if is_inside(middle) else (inside, middle)
+        )
     return float(theta[index] + sign * (inside + outside) / 2)

@@ -112,7 +112,9 @@ def dealt_values(responses: Responses[Deck], sampling: Sampling) -> RowValues:
     between = float(deck.numbers + 1 - 2 * deck.mean)
     spread, cards = float(deck.spread) / between**2, deck.cards
     members = np.where(
-        present, (responses.columns["response"] + 1 - float(deck.mean)) / between, 0.0
+        present,
+        (responses.columns["response"] + 1 - float(deck.mean)) / between,
+        0.0,
     )
 
     def device(factors: Vector, _: Vector) -> Matrix:
@@ -170,7 +172,9 @@ def _deals(responses: Responses[Deck]) -> Any:
         sent = responses.columns["response"][own]
         sent = sent if responses.missing is None else sent[~responses.missing[own]]
         check_possible(
-            deck, tuple(np.bincount(sent, minlength=deck.numbers).tolist()), len(sent)
+            deck,
+            tuple(np.bincount(sent, minlength=deck.numbers).tolist()),
+            len(sent),
         )
     return np.arange(rows) // deck.people
 

@@ -38,7 +38,10 @@ def named_column(given: object, data: Any, name: str) -> Any:
         if type(error).__module__.partition(".")[0] not in ("polars", "pyarrow"):
             raise
     require(
-        hasattr(data, "__getitem__"), data, "data=", "a frame, or a mapping of columns"
+        hasattr(data, "__getitem__"),
+        data,
+        "data=",
+        "a frame, or a mapping of columns",
     )
     raise InvalidRequest(
         f"the data has no column {quoted(given)}; expected one, for the {name}."
@@ -171,7 +174,10 @@ def sums(values: Vector, codes: Codes, size: int) -> Vector:
         return vector(np.bincount(codes, weights=values, minlength=size))
     return vector(
         np.stack(
-            [np.bincount(codes, weights=column, minlength=size) for column in values.T],
+            [
+                np.bincount(codes, weights=column, minlength=size)
+                for column in values.T
+            ],
             axis=1,
         )
     )

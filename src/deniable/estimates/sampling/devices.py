@@ -23,7 +23,12 @@ from deniable.estimates.sampling.columns import Mask, check_rows
 from deniable.estimates.sampling.estimating import Asked, estimate_values
 from deniable.estimates.sampling.results import SampledEstimate
 from deniable.estimates.sampling.samples import Sampling
-from deniable.estimates.sampling.values import Cells, OneResponse, RowValues, row_values
+from deniable.estimates.sampling.values import (
+    Cells,
+    OneResponse,
+    RowValues,
+    row_values,
+)
 from deniable.estimates.shares import Estimate
 from deniable.estimates.simplex import projection
 from deniable.estimates.stages import combine, fit_groups, pool
@@ -213,10 +218,11 @@ def _pooled_values(
                 len(each.here),
                 people * np.outer(each.value - mean, each.value - mean),
             )
-            own = each.spread(factors, people) + float(factors[each.here].sum()) * away
-            total += own * (
-                (n - 1) / n if method == "likelihood" else 1
-            )  # whose covariance is that of many people
+            own = (
+                each.spread(factors, people) + float(factors[each.here].sum()) * away
+            )
+            # whose covariance is that of many people
+            total += own * ((n - 1) / n if method == "likelihood" else 1)
         return vector(total)
 
     def spread(weights: Vector, _: Vector) -> OneResponse:
@@ -231,7 +237,11 @@ def _pooled_values(
         values += each.linearized()
     return [
         replace(
-            joined, values=vector(values), device=device, scatter=scatter, spread=spread
+            joined,
+            values=vector(values),
+            device=device,
+            scatter=scatter,
+            spread=spread,
         )
     ]
 
@@ -299,7 +309,9 @@ class _GroupFit:
             counts.append(WeightedCounts.of(each.design, cells.sums, own, everybody))
             stages.append((cells, here, own))
         if not counts:
-            raise NotEstimable("there are 0 responses in a group; expected at least 2.")
+            raise NotEstimable(
+                "there are 0 responses in a group; expected at least 2."
+            )
         fit = fit_groups(counts, method, guess, None)
         held = tuple(
             _DeviceRows(*each, part)
@@ -326,7 +338,9 @@ class _GroupFit:
         for stage in self.stages:
             scores = stage.cells.scores(stage.part.linear, len(self.value))
             away = (scores - stage.part.alone) @ stage.part.mixing.T
-            values[stage.rows] = self.value + away * (self.weight / stage.weights.sum())
+            values[stage.rows] = self.value + away * (
+                self.weight / stage.weights.sum()
+            )
         return vector(values)
 
     def spread(self, factors: Vector, f: float) -> Matrix:
@@ -386,7 +400,9 @@ def _joined(rows: Sequence[Responses[Any]]) -> RowValues:
             (each, held) for each, held in zip(parts, own, strict=True) if held.any()
         ]
         told = [
-            each.spread(held, shares) for each, held in known if each.spread is not None
+            each.spread(held, shares)
+            for each, held in known
+            if each.spread is not None
         ]
         if len(told) == 1:
             return told[0]
@@ -394,7 +410,9 @@ def _joined(rows: Sequence[Responses[Any]]) -> RowValues:
         nothing = np.full(len(shares), np.nan)
         weight = [float(held.sum()) for _, held in known]
         return OneResponse(
-            vector(np.average([each.curve for each in told], axis=0, weights=weight)),
+            vector(
+                np.average([each.curve for each in told], axis=0, weights=weight)
+            ),
             nothing,
             nothing,
         )
@@ -402,7 +420,11 @@ def _joined(rows: Sequence[Responses[Any]]) -> RowValues:
     def scatter(factors: Vector, means: Vector, people: float) -> Matrix:
         models = [(each.scatter, vector(factors * each.present)) for each in parts]
         return vector(
-            sum(model(own, means, people) for model, own in models if model is not None)
+            sum(
+                model(own, means, people)
+                for model, own in models
+                if model is not None
+            )
         )
 
     values = vector(sum(each.values for each in parts))

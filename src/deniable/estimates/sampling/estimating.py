@@ -172,7 +172,9 @@ def estimate_values(
     )
 
 
-def estimate_tally(weighted: WeightedTally, *, inverse: Any = None) -> SampledEstimate:
+def estimate_tally(
+    weighted: WeightedTally, *, inverse: Any = None
+) -> SampledEstimate:
     """Estimate shares from how many people sent each response and the sums of their weights and squared weights.
 
     Implements: the Hájek share, with the error of a sample that was drawn with replacement, of people and not of
@@ -218,10 +220,14 @@ def estimate_tally(weighted: WeightedTally, *, inverse: Any = None) -> SampledEs
         weighted.missing,
     )
     if weighted.missing:
-        return means  # how many people those stand for who sent nothing is not counted
+        return (
+            means  # how many people those stand for who sent nothing is not counted
+        )
     # Σ w·r varies with replacement as n people whose w·r vary about their mean do.
     sums = weights @ rows.values
-    spread = ((rows.values.T * squares) @ rows.values - np.outer(sums, sums) / n) * more
+    spread = (
+        (rows.values.T * squares) @ rows.values - np.outer(sums, sums) / n
+    ) * more
     total = replace(
         means,
         quantity="total",
@@ -265,7 +271,9 @@ class _Estimand:
         """Each block of each group, in the order of the numbers."""
         divisor = 1.0 if self.of_total else self.known
         return [
-            _GroupBlock(block, group, self.sampling.weights, self.denominator, divisor)
+            _GroupBlock(
+                block, group, self.sampling.weights, self.denominator, divisor
+            )
             for group in self.groups
             for block in self.blocks
         ]
@@ -361,7 +369,9 @@ class _Estimand:
             scale,
             *_join_responses([cell.one_response for cell in cells]),
             self._ratio_variances(value, covariance),
-            np.repeat([self._events(cell.block) * len(cells) for cell in cells], sizes),
+            np.repeat(
+                [self._events(cell.block) * len(cells) for cell in cells], sizes
+            ),
             f"{self._method}, {sampling.variance}",
             sampling.describe(taken),
             responded,
@@ -426,7 +436,9 @@ class _Estimand:
                     covariance[below, below],
                 ]
                 with np.errstate(divide="ignore", invalid="ignore"):
-                    polynomials[:, ratio] = np.array(coefficients) / value[below] ** 2
+                    polynomials[:, ratio] = (
+                        np.array(coefficients) / value[below] ** 2
+                    )
             start += len(cell.block.names)
         return vector(polynomials)
 
@@ -449,7 +461,9 @@ class _Estimand:
         for group, cell in zip(groups, self.cells, strict=True):
             of = f" in the group {quoted(group)}" if group else ""
             of += (
-                f" about {quoted(cell.block.names[0])}" if len(self.blocks) > 1 else ""
+                f" about {quoted(cell.block.names[0])}"
+                if len(self.blocks) > 1
+                else ""
             )
             if cell.present.sum() < 2:
                 raise NotEstimable(
@@ -466,7 +480,9 @@ class _Estimand:
             estimates = [
                 self.numbers(weights) for weights in sampling.replicated_weights()
             ]
-            return sampling.replicates.covariance(vector(np.vstack(estimates)), value)
+            return sampling.replicates.covariance(
+                vector(np.vstack(estimates)), value
+            )
         influence = np.hstack([cell.influence for cell in self.cells])
         if self._by_parts:
             return self._independent_covariance(influence)

@@ -147,7 +147,9 @@ def on_logits(basis: SampledBasis, confidence: float) -> Ends:
     """Return logit(λ̂) ± t·error/(λ̂(1 − λ̂)), carried to the share."""
     rates, width = _rates(basis, "logit")
     inside = np.clip(rates, _LEAST_RATE, 1 - _LEAST_RATE)
-    reach = basis.quantile(confidence) * basis.errors / width / (inside * (1 - inside))
+    reach = (
+        basis.quantile(confidence) * basis.errors / width / (inside * (1 - inside))
+    )
     return (
         vector(basis.low + width * expit(logit(inside) - reach)),
         vector(basis.low + width * expit(logit(inside) + reach)),
@@ -176,7 +178,8 @@ def fieller(basis: SampledBasis, confidence: float) -> Ends:
     over = np.where(known, a, 1.0)
     root = np.sqrt(np.maximum(half**2 - a * (basis.value**2 - t2 * constant), 0.0))
     low, high = (
-        np.clip((half + side * root) / over, basis.low, basis.high) for side in (-1, 1)
+        np.clip((half + side * root) / over, basis.low, basis.high)
+        for side in (-1, 1)
     )
     return vector(np.where(known, low, basis.low)), vector(
         np.where(known, high, basis.high)
@@ -232,7 +235,9 @@ def _rates(basis: SampledBasis, method: str) -> tuple[Vector, Vector]:
             "Use the score interval.",
         )
     width = basis.high - basis.low
-    return vector(np.clip((basis.value - basis.low) / width, 0.0, 1.0)), vector(width)
+    return vector(np.clip((basis.value - basis.low) / width, 0.0, 1.0)), vector(
+        width
+    )
 
 
 def _check_shares(basis: SampledBasis, method: str) -> None:

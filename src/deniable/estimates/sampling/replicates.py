@@ -102,7 +102,9 @@ class Replicates:
             "fay": 1 / replicates / (1 - kept) ** 2,
             "bootstrap": 1 / (replicates - 1),
         }
-        return np.full(replicates, known.get(self.kind, (replicates - 1) / replicates))
+        return np.full(
+            replicates, known.get(self.kind, (replicates - 1) / replicates)
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,7 +141,10 @@ class ReplicateWeights:
             return vector(replicated.mean(axis=0))[None, :]
         counts = np.bincount(self.strata)
         means = np.stack(
-            [np.bincount(self.strata, weights=each) / counts for each in replicated.T],
+            [
+                np.bincount(self.strata, weights=each) / counts
+                for each in replicated.T
+            ],
             axis=1,
         )
         return vector(means[self.strata])
@@ -252,7 +257,9 @@ def _left_out(
     """Leave out one cluster after another; the others of its stratum take over its weight."""
     size = sizes[stratum_of]
     raised = np.where(size > 1, size / np.maximum(size - 1, 1), 1.0)
-    factors = np.where(stratum_of[:, None] == stratum_of[None, :], raised[:, None], 1.0)
+    factors = np.where(
+        stratum_of[:, None] == stratum_of[None, :], raised[:, None], 1.0
+    )
     np.fill_diagonal(factors, np.where(size > 1, 0.0, 1.0))
     return vector(factors), stratum_of
 
@@ -268,9 +275,8 @@ def _halves(
             'Use replicates="jackknife", or pair clusters in the order in which they were drawn: two to a stratum.',
         )
     rounds = 1 << len(sizes).bit_length()
-    signs = hadamard(rounds)[
-        :, 1 : len(sizes) + 1
-    ]  # the first column is the same in every round
+    # the first column is the same in every round
+    signs = hadamard(rounds)[:, 1 : len(sizes) + 1]
     kept = wanted.fay if wanted.kind == "fay" else 0.0
     first = np.zeros(len(stratum_of), np.bool_)
     first[np.unique(stratum_of, return_index=True)[1]] = True
@@ -293,7 +299,9 @@ def _redrawn(
         picks = _below(size, (size - 1) * wanted.count, wanted.source).reshape(
             wanted.count, size - 1
         )
-        times = np.stack([np.bincount(each, minlength=size) for each in picks], axis=1)
+        times = np.stack(
+            [np.bincount(each, minlength=size) for each in picks], axis=1
+        )
         factors[members] = times * size / (size - 1)
     return vector(factors), np.zeros(wanted.count, np.intp)
 

@@ -60,18 +60,15 @@ from deniable.estimates.summary import below_zero, rests_on
 from deniable.estimates.testing import HypothesisTest, wald_test
 from deniable.rendering import formats
 
-_UNKNOWN = (
-    "a number could not be estimated in every group; expected the name of one that was."
-)
+_UNKNOWN = "a number could not be estimated in every group; expected the name of one that was."
 MIN_DF = 8
 """Degrees of freedom below which a standard error is itself a rough guess, off by a quarter or more."""
 
 NOISE = 2.0
 """Standard errors within which the number of those who have an item says nothing about their mean."""
 
-_BELOW = (
-    -2.3263
-)  # standard errors below 0 that chance reaches once in a hundred samples
+# standard errors below 0 that chance reaches once in a hundred samples
+_BELOW = -2.3263
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,7 +276,9 @@ class SampledEstimate(Groups[SampledRow]):
             raise InvalidRequest(
                 f"the quantity is {quoted(quantity)}; expected one of {expected}."
             )
-        others = {name: each for name, each in self.others.items() if name != quantity}
+        others = {
+            name: each for name, each in self.others.items() if name != quantity
+        }
         return replace(
             self.others[quantity],
             others={self.quantity: replace(self, others={}), **others},
@@ -301,7 +300,9 @@ class SampledEstimate(Groups[SampledRow]):
             [number * size + np.asarray(within) for number in range(len(groups))]
         )
         joined = tuple(
-            f"{group} · {name}" if group else name for group in groups for name in names
+            f"{group} · {name}" if group else name
+            for group in groups
+            for name in names
         )
         return self._take(
             picked,
@@ -408,7 +409,9 @@ class SampledEstimate(Groups[SampledRow]):
         ):
             chosen = np.flatnonzero(weights)
             names = [self.names[index] for index in chosen.tolist()]
-            difference = self.contrast(dict(zip(names, weights[chosen], strict=True)))
+            difference = self.contrast(
+                dict(zip(names, weights[chosen], strict=True))
+            )
             p_value = wald_test(
                 title,
                 [difference.value],
@@ -485,7 +488,9 @@ class SampledEstimate(Groups[SampledRow]):
         )
 
     def _implausible(self) -> Iterator[Caution]:
-        below = self._are_shares & (self.value < np.minimum(_BELOW * self.errors, 0.0))
+        below = self._are_shares & (
+            self.value < np.minimum(_BELOW * self.errors, 0.0)
+        )
         for index in np.flatnonzero(below).tolist():
             yield Caution(
                 IMPLAUSIBLE,
@@ -518,7 +523,10 @@ class SampledEstimate(Groups[SampledRow]):
 
     _row_type = SampledRow
 
-    def _row_columns(self, request: IntervalRequest) -> Mapping[str, Sequence[float]]:  # noqa: ARG002 - of any level
+    def _row_columns(
+        self,
+        request: IntervalRequest,  # noqa: ARG002 - of any level
+    ) -> Mapping[str, Sequence[float]]:
         return {
             "design_effect": list(self.design_effect.values()),
             "device": list(self.device_share.values()),
@@ -560,9 +568,13 @@ class SampledEstimate(Groups[SampledRow]):
         return (*notes, *self._vouched)
 
     def _device_notes(self) -> Iterator[str]:
-        shares = [share for share in self.device_share.values() if math.isfinite(share)]
+        shares = [
+            share for share in self.device_share.values() if math.isfinite(share)
+        ]
         if shares:
-            ends = [formats.fixed_percent(end, 0) for end in (min(shares), max(shares))]
+            ends = [
+                formats.fixed_percent(end, 0) for end in (min(shares), max(shares))
+            ]
             yield (
                 f"The device adds {' to '.join(dict.fromkeys(ends))} of the variance; the rest is how people, clusters "
                 "and weights differ, and would be there with a direct question, too."
@@ -621,7 +633,8 @@ class SampledEstimate(Groups[SampledRow]):
             "groups": list(self.groups),
             "devices": [json.loads(each.to_json()) for each in devices],
             "evidence": [
-                {"type": each.type, "source": each._source()} for each in self.evidence
+                {"type": each.type, "source": each._source()}
+                for each in self.evidence
             ],
             "others": {name: each._source() for name, each in self.others.items()},
             "totals": None if self.totals is None else self.totals._source(),
@@ -638,7 +651,9 @@ class SampledEstimate(Groups[SampledRow]):
         try:
             below = source["totals"]
             told: dict[str, Any] = {name: source[name] for name in _TOLD}
-            told["epsilon"] = math.inf if told["epsilon"] is None else told["epsilon"]
+            told["epsilon"] = (
+                math.inf if told["epsilon"] is None else told["epsilon"]
+            )
             arrays: dict[str, Any] = {name: vector(source[name]) for name in _ARRAYS}
             made = cls(
                 tuple(devices) or design,
@@ -662,7 +677,10 @@ class SampledEstimate(Groups[SampledRow]):
             raise UnreadableFile(
                 "the numbers of this estimate are not complete; expected all of them."
             ) from None
-        sizes = {len(made.names), *(getattr(made, name).shape[-1] for name in _ARRAYS)}
+        sizes = {
+            len(made.names),
+            *(getattr(made, name).shape[-1] for name in _ARRAYS),
+        }
         if len(sizes) != 1:
             raise UnreadableFile(
                 "the numbers of this estimate do not fit each other; expected one for each name."

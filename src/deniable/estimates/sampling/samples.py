@@ -144,7 +144,9 @@ class Sampling:
             None,
             None,
         )
-        codes, names = columns.labels(held.get("strata", [""] * rows), "strata", rows)
+        codes, names = columns.labels(
+            held.get("strata", [""] * rows), "strata", rows
+        )
         self.strata, self.stratum_names = codes, tuple(map(str, names))
         self._read_clusters(held.get("clusters"), rows)
         self._read_inclusion(held.get("inclusion"), rows, weighted="weights" in held)
@@ -193,7 +195,9 @@ class Sampling:
             raise InvalidRequest(
                 f"the inclusion probability of row {first + 1:,} is {chances[first]}; expected 0 < q ≤ 1."
             )
-        if self.joint is not None and not np.allclose(np.diagonal(self.joint), chances):
+        if self.joint is not None and not np.allclose(
+            np.diagonal(self.joint), chances
+        ):
             raise InvalidRequest(
                 "the joint probabilities do not have the inclusion probabilities on their diagonal."
             )
@@ -278,7 +282,8 @@ class Sampling:
             return
         clusters = len(self.stratum_of)
         if (
-            clusters * (clusters if requested.kind == "jackknife" else requested.count)
+            clusters
+            * (clusters if requested.kind == "jackknife" else requested.count)
             > _MOST_FACTORS
         ):
             raise InvalidRequest(
@@ -377,7 +382,9 @@ class Sampling:
             return f"{self._kind}, {len(self.replicates):,} replicates"
         if self.joint is not None:
             return self.rule
-        return "linearized" if self.inclusion is None or self.clustered else "Deville"
+        return (
+            "linearized" if self.inclusion is None or self.clustered else "Deville"
+        )
 
     def describe(self, taken: int | None = None) -> str:
         """Return how many people, clusters and strata there are, in words; and of whom so many are taken."""
@@ -434,7 +441,8 @@ class Sampling:
             if self.calibration is not None:
                 weights = vector(
                     np.stack(
-                        [self.calibration.weights(each) for each in weights.T], axis=1
+                        [self.calibration.weights(each) for each in weights.T],
+                        axis=1,
                     )
                 )
             yield weights
@@ -485,7 +493,9 @@ class Sampling:
             )
         people = {name: sum(totals[name].values()) for name in groups}
         if max(people.values()) - min(people.values()) > 1e-6 * max(people.values()):
-            told = ", ".join(f"{name} {total:,.10g}" for name, total in people.items())
+            told = ", ".join(
+                f"{name} {total:,.10g}" for name, total in people.items()
+            )
             raise InvalidRequest(
                 f"the margins sum to different numbers of people ({told:.200}); expected one number."
             )
@@ -527,7 +537,9 @@ class Sampling:
         ]
         known = columns.numbers([totals[name] for name in auxiliary], "totals")
         return self._with(
-            Calibration(vector(np.stack(read, axis=1)), known, method, tuple(auxiliary))
+            Calibration(
+                vector(np.stack(read, axis=1)), known, method, tuple(auxiliary)
+            )
         )
 
     def _calibrated(

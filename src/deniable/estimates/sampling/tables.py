@@ -68,7 +68,9 @@ class SampledCells(EstimatedCells):
         counts = self.observed * self.estimate.respondents
         seen = counts > 0
         start = projection(self.estimate.value)
-        return climbed(floats(self.design.channel)[seen], counts[seen], start=start)[0]
+        return climbed(floats(self.design.channel)[seen], counts[seen], start=start)[
+            0
+        ]
 
     def likely_covariance(self) -> Matrix:
         return self.estimate.cov_params()
@@ -117,7 +119,10 @@ class SampledCells(EstimatedCells):
         return known_sentences(self.design)
 
     def to_source(self) -> dict[str, Any]:
-        return {"estimate": self.estimate._source(), "observed": self.observed.tolist()}
+        return {
+            "estimate": self.estimate._source(),
+            "observed": self.observed.tolist(),
+        }
 
     @classmethod
     def from_source(cls, source: Mapping[str, Any], design: Design) -> Self:
@@ -132,7 +137,9 @@ class SampledCells(EstimatedCells):
         return cls(cells, observed)
 
 
-def sample_table(both: Design, pairs: NDArray[np.int64], sampling: Sampling) -> Table:
+def sample_table(
+    both: Design, pairs: NDArray[np.int64], sampling: Sampling
+) -> Table:
     """Set two columns of sampled people's responses against each other.
 
     Args:

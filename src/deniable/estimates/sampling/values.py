@@ -23,9 +23,8 @@ MOST_VALUES = 1 << 26
 """Values of rows that are held at once: half a gigabyte."""
 
 
-_MOST_SCORES = (
-    1 << 20
-)  # of a table of responses × categories, in which levels are looked up
+# of a table of responses × categories, in which levels are looked up
+_MOST_SCORES = 1 << 20
 
 
 class OneResponse(NamedTuple):
@@ -252,9 +251,8 @@ def linear_values(
         groups: of each group which rows it holds, and constants and slopes of its functions.
         design: what the numbers were rounded with.
     """
-    rounding = (
-        float(design.scale.step) ** 2 / 4
-    )  # at most: where between two levels a number lies is not known
+    # at most: where between two levels a number lies is not known
+    rounding = float(design.scale.step) ** 2 / 4
     values = np.zeros((len(rows), len(names)))
     for part, constants, slopes in groups:
         here = part & rows.present
@@ -284,7 +282,13 @@ def linear_values(
         return vector(total)
 
     return RowValues(
-        names, vector(values), rows.present, device, "mean", scatter=scatter, summed=1
+        names,
+        vector(values),
+        rows.present,
+        device,
+        "mean",
+        scatter=scatter,
+        summed=1,
     )
 
 

@@ -62,7 +62,9 @@ def between_cluster_covariance(scores: Any, sampling: Sampling) -> Matrix:
     sampling.check_lone()
     clusters, strata = len(sampling.stratum_of), len(sampling.stratum_names)
     totals = (
-        sums(weighted, sampling.clusters, clusters) if sampling.clustered else weighted
+        sums(weighted, sampling.clusters, clusters)
+        if sampling.clustered
+        else weighted
     )
     sizes = np.bincount(sampling.stratum_of, minlength=strata)
     means = sums(totals, sampling.stratum_of, strata) / sizes[:, None]
@@ -127,7 +129,9 @@ def number_error(
         ]
         value = vector([number(sampling.weights)])
         return math.sqrt(
-            float(sampling.replicates.covariance(vector(found)[:, None], value)[0, 0])
+            float(
+                sampling.replicates.covariance(vector(found)[:, None], value)[0, 0]
+            )
         )
     moves = adds / (sampling.weights * here).sum()
     return math.sqrt(
@@ -141,7 +145,9 @@ def _weighted(values: Any, sampling: Sampling) -> Matrix:
     if given.ndim == 1:
         given = given[:, None]
     if sampling.calibration is not None:
-        given = sampling.calibration.residuals(given, sampling.base, sampling.weights)
+        given = sampling.calibration.residuals(
+            given, sampling.base, sampling.weights
+        )
     return vector(given * sampling.weights[:, None])
 
 

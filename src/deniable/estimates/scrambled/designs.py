@@ -20,12 +20,13 @@ if TYPE_CHECKING:
 
 __all__ = ["MODELS", "Scrambling", "ScramblingLaw", "scrambled"]
 
-Given: TypeAlias = "Mapping[exact.Rational, exact.Rational] | Sequence[exact.Rational]"
+Given: TypeAlias = (
+    "Mapping[exact.Rational, exact.Rational] | Sequence[exact.Rational]"
+)
 """A law as it is given: the probability of each value; or its mean and its standard deviation."""
 
-_MAX_CELLS = (
-    1 << 20
-)  # of the table of responses and answers that a guarantee is worked out from
+# of the table of responses and answers that a guarantee is worked out from
+_MAX_CELLS = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,11 @@ class ScramblingLaw:
             mean = sum((value * chance for value, chance in pairs), Fraction(0))
             square = sum((value**2 * chance for value, chance in pairs), Fraction(0))
             return cls(mean, square - mean**2, tuple(pairs))
-        if isinstance(given, str) or not isinstance(given, Sequence) or len(given) != 2:
+        if (
+            isinstance(given, str)
+            or not isinstance(given, Sequence)
+            or len(given) != 2
+        ):
             raise InvalidDesign(
                 f"the law of {name} is a {type(given).__name__}; expected probabilities by value, or (mean, deviation)."
             )
@@ -113,7 +118,10 @@ def _scrambled(
     """Send factor·(inner·y + outer·shift)."""
     pairs = product(factor.values, shift.values)
     draws = tuple((p * q, w * inner, w * outer * u) for (w, p), (u, q) in pairs)
-    square, shifted = factor.variance + factor.mean**2, shift.variance + shift.mean**2
+    square, shifted = (
+        factor.variance + factor.mean**2,
+        shift.variance + shift.mean**2,
+    )
     return Branch(
         chance,
         draws,
@@ -130,7 +138,10 @@ def _scrambled(
 def _apart(factor: ScramblingLaw, shift: ScramblingLaw) -> Branch:
     """Send factor·y + shift."""
     pairs = product(factor.values, shift.values)
-    square, shifted = factor.variance + factor.mean**2, shift.variance + shift.mean**2
+    square, shifted = (
+        factor.variance + factor.mean**2,
+        shift.variance + shift.mean**2,
+    )
     moments = (factor.mean, shift.mean, square, factor.mean * shift.mean, shifted)
     return Branch(
         Fraction(1), tuple((p * q, w, u) for (w, p), (u, q) in pairs), moments
@@ -387,7 +398,13 @@ def scrambled(
         raise InvalidRequest(
             f"the model is {quoted(model)}; expected one of {', '.join(MODELS)}."
         )
-    every = {"p": p, "share": share, "factor": factor, "shift": shift, "other": other}
+    every = {
+        "p": p,
+        "share": share,
+        "factor": factor,
+        "shift": shift,
+        "other": other,
+    }
     parameters = {name: value for name, value in every.items() if value is not None}
     if set(parameters) != set(MODELS[model]):
         raise InvalidRequest(
@@ -433,7 +450,9 @@ def _branches(
         "bar_lev": lambda: [_scrambled(remaining, factor, _NOTHING)],
         "saha": lambda: [_scrambled(one, factor, shift)],
         "diana_perri_1": lambda: [_scrambled(remaining, factor, shift)],
-        "diana_perri_2": lambda: [_scrambled(one, factor, shift, one - share, share)],
+        "diana_perri_2": lambda: [
+            _scrambled(one, factor, shift, one - share, share)
+        ],
         "chaudhuri_christofides": lambda: [_apart(factor, shift)],
     }
     truth = [_truth(chances["p"])] if "p" in chances else []

@@ -167,11 +167,16 @@ def estimate_sampled(
     column = _column(responses)
     present = ~np.isnan(column)
     values = np.where(
-        present, (column - float(scrambling.intercept)) / float(scrambling.slope), 0.0
+        present,
+        (column - float(scrambling.intercept)) / float(scrambling.slope),
+        0.0,
     )
     single = (
         np.array(
-            [scrambling.estimated_device_variance(value) for value in values.tolist()]
+            [
+                scrambling.estimated_device_variance(value)
+                for value in values.tolist()
+            ]
         )
         * present
     )

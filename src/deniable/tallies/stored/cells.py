@@ -65,7 +65,9 @@ def count_categories(design: Design, counted: StageCells, refused: Refused) -> T
         )
         sent = lines[list(channel.sizes)] if channel.by_size else lines[:, 1:]
         return Tally(design, sent.ravel(), counted.missing, int(lines[:, 0].sum()))
-    numbers = _count_numbers(counted, design.symbol_number, channel.possible, refused)
+    numbers = _count_numbers(
+        counted, design.symbol_number, channel.possible, refused
+    )
     for number, times in numbers.items():
         counts[list(channel.cells_of(number))] += times
     return Tally(design, counts, counted.missing, sum(numbers.values()))

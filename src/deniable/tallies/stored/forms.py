@@ -164,7 +164,10 @@ class PackedPlaces(StoredRows):
     def right(self, dialect: Dialect) -> list[str]:
         conditions = [f"octet_length({RESPONSE}) = {self.places}"]
         if self.unit == 2:
-            return [*conditions, dialect.matches(dialect.digits(RESPONSE), "(0[012])*")]
+            return [
+                *conditions,
+                dialect.matches(dialect.digits(RESPONSE), "(0[012])*"),
+            ]
         if self.cells % 8:
             last = dialect.value(
                 dialect.byte(dialect.content(RESPONSE), str(self.places - 1))

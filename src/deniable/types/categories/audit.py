@@ -25,7 +25,9 @@ def response_law(design: Design) -> ResponseLaw | None:
             list_probabilities(channel),
         )
     return (
-        None if channel.set_valued is None else _law_of_sets(design, channel.set_valued)
+        None
+        if channel.set_valued is None
+        else _law_of_sets(design, channel.set_valued)
     )
 
 

@@ -59,9 +59,9 @@ def picture_title(design: Design) -> str:
 
 def parts(design: Design) -> list[tuple[str, Design]]:
     """Return the designs of the attributes by name; the design itself if it has one attribute."""
-    return [(f"“{factor.attribute}”", factor.design) for factor in design.factors] or [
-        ("", design)
-    ]
+    return [
+        (f"“{factor.attribute}”", factor.design) for factor in design.factors
+    ] or [("", design)]
 
 
 def privacy_text(design: Design) -> tuple[str, ...]:

@@ -36,9 +36,7 @@ MAX_TALLIES = 50_000
 """Tallies that are summed over, in a hundredth of a second."""
 
 _MAX_CATEGORIES = 1 << 26  # numbers in a vector of half a gigabyte
-_MAX_SEARCHED = (
-    1_000  # categories whose second moments are computed one by one, in a second or two
-)
+_MAX_SEARCHED = 1_000  # categories whose second moments are computed one by one, in a second or two
 
 
 @dataclass(frozen=True)
@@ -119,7 +117,9 @@ def variance_curve(
 
 def compared_privacy(design: Design) -> ComparedPrivacy:
     """Return name, ε and caveat of a design; its ε is the same against a collector."""
-    return ComparedPrivacy(design.name, design.epsilon, design.epsilon, design.caveat)
+    return ComparedPrivacy(
+        design.name, design.epsilon, design.epsilon, design.caveat
+    )
 
 
 def deciding_response(design: Design, category: str) -> DecidingResponse | None:

@@ -47,4 +47,6 @@ def row_scores(
     size = len(design.categories)
     table += (1 - table.sum(axis=1, keepdims=True)) / size
     own, _ = linear.spread(np.full(size, 1 / size))
-    return ScoredRows(tuple(design.categories), table[numbers.reshape(-1)], vector(own))
+    return ScoredRows(
+        tuple(design.categories), table[numbers.reshape(-1)], vector(own)
+    )

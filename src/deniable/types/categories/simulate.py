@@ -49,7 +49,9 @@ def simulate_tallies(
     if bits is not None and not bits.by_size and not bits.own_cells:
         others = people.sum(axis=1, keepdims=True) - people
         hits = draws.binomial(people, float(bits.p_true))
-        return np.asarray(hits + draws.binomial(others, float(bits.p_false)), np.int64)
+        return np.asarray(
+            hits + draws.binomial(others, float(bits.p_false)), np.int64
+        )
     sent, table = _written(channel)
     counts = np.zeros((len(people), len(sent)), np.int64)
     for answer in range(channel.answers):
@@ -122,7 +124,9 @@ def count_cells(channel: Channel, sent: Sequence[int], counts: Counts) -> Counts
 def _written(channel: Channel) -> tuple[Sequence[int], NDArray[np.float64]]:
     """Return the responses that can be sent, and their probabilities: responses × answers."""
     size = channel.answers
-    n_sent = sum(math.comb(size, ones) for ones in channel.sizes) or channel.responses
+    n_sent = (
+        sum(math.comb(size, ones) for ones in channel.sizes) or channel.responses
+    )
     if n_sent * channel.answers > _MAX_PAIRS:
         raise InvalidRequest(
             f"this channel has more than {_MAX_PAIRS:,} pairs of answer and response; expected fewer to draw in law.",

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from deniable.designs import Design
 from deniable.tallies import Tally
-from deniable.tallies.stored.cells import Refused, Stages, count_categories, only_stage
+from deniable.tallies.stored.cells import (
+    Refused,
+    Stages,
+    count_categories,
+    only_stage,
+)
 from deniable.tallies.stored.forms import StoredForm, category_form
 
 __all__ = ["forms", "of_cells"]

@@ -36,7 +36,9 @@ def respond_all(
         raise InvalidAnswer(
             f"an answer is not one of the deck's; expected one of {labels}."
         )
-    is_member = np.array([answer == deck.categories[1] for answer in values], np.bool_)
+    is_member = np.array(
+        [answer == deck.categories[1] for answer in values], np.bool_
+    )
     cards = np.array(deck.shuffle(SYSTEM if source is None else source), np.int64)
     codes = np.where(is_member, deck.numbers - cards, cards - 1)
     return build_responses(deck, present, codes[present].astype(np.uint32))

@@ -9,7 +9,12 @@ from deniable.errors import InvalidRequest
 from deniable.estimates.covariances import Matrix
 from deniable.estimates.decks import parts
 from deniable.estimates.shares import read_shares
-from deniable.types.categories.plan import ComparedPrivacy, Goal, Shares, VarianceCurve
+from deniable.types.categories.plan import (
+    ComparedPrivacy,
+    Goal,
+    Shares,
+    VarianceCurve,
+)
 
 
 def variance_curve(

@@ -56,5 +56,6 @@ def deal(
         )
     cards = deck.shuffle(source)
     return tuple(
-        respond(deck, answer, card) for answer, card in zip(answers, cards, strict=True)
+        respond(deck, answer, card)
+        for answer, card in zip(answers, cards, strict=True)
     )

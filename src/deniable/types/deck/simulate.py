@@ -11,7 +11,9 @@ from deniable.estimates.linear import Linear
 from deniable.types.categories.simulate import Counts, draw_without_replacement
 
 
-def simulate_tallies(deck: Deck, people: Counts, draws: np.random.Generator) -> Counts:
+def simulate_tallies(
+    deck: Deck, people: Counts, draws: np.random.Generator
+) -> Counts:
     """Deal a card to everybody, to the members first; they send the number from the other end.
 
     Raises:

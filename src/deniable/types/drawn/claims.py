@@ -17,7 +17,9 @@ def claims(design: DrawnDesign, prior: Priors = None) -> Claims:
 
 def caveats(design: DrawnDesign) -> tuple[str, ...]:  # noqa: ARG001 - the same for all
     """Return the assumptions and limits of the guarantee, in sentences."""
-    return ("Which items were drawn is sent along; it does not depend on the answers.",)
+    return (
+        "Which items were drawn is sent along; it does not depend on the answers.",
+    )
 
 
 def labelled_design(design: DrawnDesign) -> None:  # noqa: ARG001 - none for any

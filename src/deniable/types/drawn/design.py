@@ -25,7 +25,14 @@ if TYPE_CHECKING:
     from deniable.types.drawn import respond as _respond
     from deniable.types.drawn.count import DrawnTally
 
-__all__ = ["BUILDERS", "DESIGN", "DrawnDesign", "Hand", "drawn_items", "known_answers"]
+__all__ = [
+    "BUILDERS",
+    "DESIGN",
+    "DrawnDesign",
+    "Hand",
+    "drawn_items",
+    "known_answers",
+]
 
 NAMED = ": "
 """What stands between an attribute and the symbol that was sent about it."""
@@ -81,9 +88,8 @@ class DrawnDesign(AnyDesign):
     is_numbered: ClassVar[bool] = True
     needs_attributes: ClassVar[bool] = True
 
-    if (
-        TYPE_CHECKING
-    ):  # signatures of the verbs; a design must not load what takes an answer
+    # signatures of the verbs; a design must not load what takes an answer
+    if TYPE_CHECKING:
         respond = _respond.respond
         respond_all = _draw.respond_all
         tally = _count.tally
@@ -121,9 +127,8 @@ class DrawnDesign(AnyDesign):
                 "Where everybody answers everything, use product().",
             )
         if self.each > 1:
-            labels.Combinations(
-                [factor.design.symbols for factor in self.factors]
-            )  # refuses what holds the separator
+            # refuses what holds the separator
+            labels.Combinations([factor.design.symbols for factor in self.factors])
         if self.responses > _MOST_RESPONSES:
             raise InvalidDesign(
                 f"there are {exact.shown(self.responses)} responses; expected at most {_MOST_RESPONSES:,}.",
@@ -266,12 +271,16 @@ class DrawnDesign(AnyDesign):
             hand = self.hand_of(number)
             digits = dict(
                 zip(
-                    hand.attributes, split(number - hand.start, hand.sizes), strict=True
+                    hand.attributes,
+                    split(number - hand.start, hand.sizes),
+                    strict=True,
                 )
             )
             for attribute, design in self.factors:
                 found[attribute].append(
-                    design.symbols[digits[attribute]] if attribute in digits else None
+                    design.symbols[digits[attribute]]
+                    if attribute in digits
+                    else None
                 )
         return found
 

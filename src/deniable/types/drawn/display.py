@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 def sheet(design: DrawnDesign) -> Sheet:
     """Return a table with a row for each question."""
     return parts_sheet(
-        f"{design!r}", _factors(design), (*privacy_text(design)[:2], *caveats(design))
+        f"{design!r}",
+        _factors(design),
+        (*privacy_text(design)[:2], *caveats(design)),
     )
 
 

@@ -144,6 +144,8 @@ def _by_attribute(design: DrawnDesign, people: Any) -> dict[str, list[Any]]:
                 f"the answer at index {number:,} is not one to each attribute; expected a mapping."
             )
     return {
-        attribute: [None if answer is None else answer[attribute] for answer in people]
+        attribute: [
+            None if answer is None else answer[attribute] for answer in people
+        ]
         for attribute in design.attributes
     }

@@ -17,7 +17,12 @@ from scipy.linalg import block_diag
 from deniable import documents
 from deniable.channel.product import split
 from deniable.designs import Design
-from deniable.errors import ImplausibleResponses, InvalidRequest, NotEstimable, quoted
+from deniable.errors import (
+    ImplausibleResponses,
+    InvalidRequest,
+    NotEstimable,
+    quoted,
+)
 from deniable.estimates.covariances import Covariance, Full, Matrix, Vector, vector
 from deniable.estimates.cross_tables import (
     Margin,
@@ -163,7 +168,9 @@ class DrawnEstimate(Result[ShareRow]):
 
     _row_type = ShareRow
 
-    def _row_columns(self, request: IntervalRequest) -> Mapping[str, Sequence[float]]:
+    def _row_columns(
+        self, request: IntervalRequest
+    ) -> Mapping[str, Sequence[float]]:
         """Return what a direct question would have had, for as many as were asked."""
         part_request = self._part_request(request)
         parts = [part._row_columns(part_request) for part in self.parts.values()]
@@ -180,7 +187,8 @@ class DrawnEstimate(Result[ShareRow]):
     def _describe(self, request: IntervalRequest) -> Description:
         design = self.design
         asked = ", ".join(
-            f"{part.respondents:,} about {name!r}" for name, part in self.parts.items()
+            f"{part.respondents:,} about {name!r}"
+            for name, part in self.parts.items()
         )
         notes = [f"Asked were {asked}; {design.each} drawn for each respondent."]
         if design.each == 1:
@@ -207,7 +215,9 @@ class DrawnEstimate(Result[ShareRow]):
     @property
     def _default_interval(self) -> str:
         return ", ".join(
-            dict.fromkeys(estimate.default_interval for estimate in self.parts.values())
+            dict.fromkeys(
+                estimate.default_interval for estimate in self.parts.values()
+            )
         )
 
     @cached_property
@@ -228,7 +238,9 @@ class DrawnEstimate(Result[ShareRow]):
         n = joint_tally.respondents
         if n < 2:  # so few cannot say; what they share is next to nothing
             return np.zeros((len(first.value), len(second.value)))
-        joint = fitted(joint_tally).value.reshape(len(first.value), len(second.value))
+        joint = fitted(joint_tally).value.reshape(
+            len(first.value), len(second.value)
+        )
         down, across = (
             np.outer(joint.sum(axis=1), second.value),
             np.outer(first.value, joint.sum(axis=0)),
@@ -278,7 +290,9 @@ class DrawnEstimate(Result[ShareRow]):
         }
 
     @classmethod
-    def _remade(cls, source: Mapping[str, Any], design: DrawnDesign) -> DrawnEstimate:
+    def _remade(
+        cls, source: Mapping[str, Any], design: DrawnDesign
+    ) -> DrawnEstimate:
         counted = DrawnTally.from_json(
             json.dumps(documents.field(source, "tally", dict)), design
         )
@@ -357,7 +371,9 @@ class DrawnCells(ModelledCells):
         return {**self.drawn._source(), "rows": self.rows, "columns": self.columns}
 
     @classmethod
-    def from_source(cls, source: Mapping[str, Any], design: DrawnDesign) -> DrawnCells:
+    def from_source(
+        cls, source: Mapping[str, Any], design: DrawnDesign
+    ) -> DrawnCells:
         drawn = DrawnEstimate._remade(source, design)
         names = [documents.field(source, name, str) for name in ("rows", "columns")]
         return calibrate(drawn, *names)
@@ -409,13 +425,19 @@ def calibrate(drawn: DrawnEstimate, rows: str, columns: str) -> DrawnCells:
 def _sums(down: int, across: int) -> Matrix:
     """Return the matrix that sums the cells of each row, then those of each column."""
     return np.vstack(
-        [np.kron(np.eye(down), np.ones(across)), np.kron(np.ones(down), np.eye(across))]
+        [
+            np.kron(np.eye(down), np.ones(across)),
+            np.kron(np.ones(down), np.eye(across)),
+        ]
     )
 
 
 def _pull(both: Design, sums: Matrix) -> Matrix:
     """Return by how much each cell follows each total."""
-    linear, even = left_inverse(both.channel), np.full(sums.shape[1], 1 / sums.shape[1])
+    linear, even = (
+        left_inverse(both.channel),
+        np.full(sums.shape[1], 1 / sums.shape[1]),
+    )
     spread = linear.covariance(linear.expected(even), even, 1.0, 1.0).matrix()
     return np.asarray(
         spread
@@ -488,7 +510,9 @@ def estimate_sampled(
     distinct, places = np.unique(responses.columns["response"], return_inverse=True)
     hands = [design.hand_of(number) for number in distinct.tolist()]
     digits = [
-        dict(zip(hand.attributes, split(number - hand.start, hand.sizes), strict=True))
+        dict(
+            zip(hand.attributes, split(number - hand.start, hand.sizes), strict=True)
+        )
         for hand, number in zip(hands, distinct.tolist(), strict=True)
     ]
     blocks = []
@@ -531,10 +555,11 @@ def _fitted(tally: DrawnTally, method: str, population: int | None) -> DrawnEsti
                 f"{asked} people were asked about {attribute!r}; expected at least 2, to say how sure an estimate is.",
                 "Estimate those that more were asked about: estimate(tally.of('…')).",
             )
-    sampled_fraction(
-        tally.respondents, population
-    )  # refuses a population smaller than all who responded
-    return DrawnEstimate(tally, method, _parts(tally, method, population), population)
+    # refuses a population smaller than all who responded
+    sampled_fraction(tally.respondents, population)
+    return DrawnEstimate(
+        tally, method, _parts(tally, method, population), population
+    )
 
 
 def _parts(

@@ -70,7 +70,9 @@ def _asked(
         raise InvalidAnswer(
             "the answers are neither a mapping nor a function; expected an answer to each attribute."
         )
-    return lambda attribute: design.part(attribute).category_number(answer(attribute))
+    return lambda attribute: design.part(attribute).category_number(
+        answer(attribute)
+    )
 
 
 def parse_answer(design: DrawnDesign, text: str) -> dict[str, str]:  # noqa: ARG001 - as other types

@@ -46,9 +46,8 @@ class EdgeDesign(ItemDesign):
     answer_form: ClassVar[str] = "weights"
     keeps_order: ClassVar[bool] = False
 
-    if (
-        TYPE_CHECKING
-    ):  # signatures of the verbs; a design must not load what takes an answer
+    # signatures of the verbs; a design must not load what takes an answer
+    if TYPE_CHECKING:
         respond = _respond.respond
         respond_all = _draw.respond_all
         tally = _count.tally

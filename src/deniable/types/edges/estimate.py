@@ -34,7 +34,11 @@ from deniable.estimates.triples import Scored, Triples
 from deniable.rendering import formats
 from deniable.types.edges.count import EdgeTally
 from deniable.types.edges.design import WEIGHTS, EdgeDesign
-from deniable.types.key_value.estimate import ItemEstimate, Quantity, tested_intervals
+from deniable.types.key_value.estimate import (
+    ItemEstimate,
+    Quantity,
+    tested_intervals,
+)
 
 __all__ = ["EdgeNumbers", "estimate"]
 
@@ -145,7 +149,9 @@ class EdgeNumbers:
             return {}
         if what == "frequency":
             return {
-                "exact": partial(clopper_pearson, self.degree, self.tally.respondents)
+                "exact": partial(
+                    clopper_pearson, self.degree, self.tally.respondents
+                )
             }
         return tested_intervals(partial(self._test, what), finite=self.f != 1)
 

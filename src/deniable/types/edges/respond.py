@@ -14,7 +14,10 @@ __all__ = ["respond"]
 
 
 def respond(
-    design: EdgeDesign, answer: Mapping[str, exact.Rational], *, source: Source = SYSTEM
+    design: EdgeDesign,
+    answer: Mapping[str, exact.Rational],
+    *,
+    source: Source = SYSTEM,
 ) -> Response:
     """Draw the response to the true weight of somebody's one edge; the item goes along as it is.
 

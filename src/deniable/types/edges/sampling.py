@@ -76,7 +76,9 @@ class OneEdgeRows(ItemRows):
         design, present = responses.design, ~responses.gaps
         codes = responses.columns["response"].astype(np.int64)
         item, symbol = np.divmod(codes, design.width)
-        has = vector(item[:, None] == np.arange(len(design.items))) * present[:, None]
+        has = (
+            vector(item[:, None] == np.arange(len(design.items))) * present[:, None]
+        )
         first, squares = (
             response_scores(design.choice.channel, power)[symbol] for power in (1, 2)
         )

@@ -101,7 +101,11 @@ class KeyValueTally(ItemTally[KeyValueDesign]):
 
     @classmethod
     def of_marks(
-        cls, design: KeyValueDesign, marked: Counts, respondents: int, missing: int = 0
+        cls,
+        design: KeyValueDesign,
+        marked: Counts,
+        respondents: int,
+        missing: int = 0,
     ) -> KeyValueTally:
         """Build from how often each item was marked + and −, where a response says something about every item."""
         counts = np.empty((design.scheme.items, 3), np.int64)
@@ -193,7 +197,9 @@ _LETTERS: NDArray[np.uint8] = np.full(256, 9, np.uint8)
 _LETTERS[list(b"0+-")] = range(3)
 
 
-def count_labels(design: KeyValueDesign, columns: Mapping[str, Any]) -> KeyValueTally:
+def count_labels(
+    design: KeyValueDesign, columns: Mapping[str, Any]
+) -> KeyValueTally:
     """Count a column of responses, written as text, in a file."""
     texts = columns["response"].to_pylist()
     items = len(design.items)

@@ -82,7 +82,11 @@ def read_items(items: Labels) -> Sequence[str]:
     """
     if isinstance(items, int) and not isinstance(items, bool) and items == 1:
         return (Numbered(1)[0],)
-    if isinstance(items, Sequence) and not isinstance(items, str) and len(items) == 1:
+    if (
+        isinstance(items, Sequence)
+        and not isinstance(items, str)
+        and len(items) == 1
+    ):
         labels.read([items[0], "a" if items[0] != "a" else "b"], name="items")
         return (items[0],)
     return labels.read(items, name="items")
@@ -137,7 +141,9 @@ class ItemDesign(AnyDesign):
         if rows.ndim == 1:
             return [self.symbol(code) for code in rows.tolist()]
         return [
-            self.symbol(sum(each * self.width**item for item, each in enumerate(row)))
+            self.symbol(
+                sum(each * self.width**item for item, each in enumerate(row))
+            )
             for row in rows.tolist()
         ]
 
@@ -168,7 +174,9 @@ class ItemDesign(AnyDesign):
 
     def _names(self) -> int | list[str]:
         """Return the items for JSON."""
-        return len(self.items) if isinstance(self.items, Numbered) else list(self.items)
+        return (
+            len(self.items) if isinstance(self.items, Numbered) else list(self.items)
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,9 +199,8 @@ class KeyValueDesign(ItemDesign):
     answer_form: ClassVar[str] = "weights"
     keeps_order: ClassVar[bool] = False
 
-    if (
-        TYPE_CHECKING
-    ):  # signatures of the verbs; a design must not load what takes an answer
+    # signatures of the verbs; a design must not load what takes an answer
+    if TYPE_CHECKING:
         respond = _respond.respond
         respond_all = _draw.respond_all
         tally = _count.tally
@@ -446,7 +453,8 @@ def best_index(family: str, gamma: Fraction, goal: VarianceGoal) -> EvenChannel:
     every risk that a garbling cannot lower, as these variances are.
     """
     best_along = [
-        _along(one.point, two.point, goal) for one, two in region_edges(family, gamma)
+        _along(one.point, two.point, goal)
+        for one, two in region_edges(family, gamma)
     ]
     return goal.told(min(best_along, key=goal.risk))
 
@@ -484,7 +492,9 @@ _HALVINGS = 60  # of an interval of 1: finer than a float
 _FEW_HALVINGS = 24  # while a search around this one is still under way
 
 
-def best_unary(items: int, padding: int, gamma: Fraction, goal: VarianceGoal) -> Unary:
+def best_unary(
+    items: int, padding: int, gamma: Fraction, goal: VarianceGoal
+) -> Unary:
     """Return the PCKV-UE design with a parity of at most γ and the smallest risk.
 
     Why two numbers are searched: for every share of edges kept and every share of signs kept, more of what is none
@@ -493,7 +503,9 @@ def best_unary(items: int, padding: int, gamma: Fraction, goal: VarianceGoal) ->
     x = float(gamma)
 
     def club(some: float, sign: float, halvings: int = _FEW_HALVINGS) -> EvenChannel:
-        return EvenChannel(_none(some, sign, items, padding, x, halvings), some, sign)
+        return EvenChannel(
+            _none(some, sign, items, padding, x, halvings), some, sign
+        )
 
     def risk(some: float, sign: float) -> float:
         return goal.risk(club(some, sign), places=padding)
@@ -505,11 +517,15 @@ def best_unary(items: int, padding: int, gamma: Fraction, goal: VarianceGoal) ->
         EvenChannel(
             0,
             0,
-            lowest(lambda sign: risk(kept(sign), sign), 0.5, x / (1 + x), rough=True),
+            lowest(
+                lambda sign: risk(kept(sign), sign), 0.5, x / (1 + x), rough=True
+            ),
         )
     ).sign
     best = club(kept(sign), sign, _HALVINGS)
-    return _private(lambda share: Unary(items, padding, _channel(best, share)), gamma)
+    return _private(
+        lambda share: Unary(items, padding, _channel(best, share)), gamma
+    )
 
 
 def _none(
@@ -550,9 +566,8 @@ def best_direct(
     these are used up. The paper lets ℓ dummies stand for nothing instead, which wastes part of that row.
     """
     y = padding * float(gamma - 1) + 1
-    part = float(
-        (gamma - 1) / gamma
-    )  # 1 − 1/γ, which would lose its digits in floats where γ is near 1
+    # 1 − 1/γ, which would lose its digits in floats where γ is near 1
+    part = float((gamma - 1) / gamma)
 
     def parts(sign: float) -> tuple[float, float]:
         kappa = y / (2 * sign)
@@ -564,12 +579,16 @@ def best_direct(
 
     best = goal.told(
         club(
-            lowest(lambda sign: goal.risk(club(sign), places=padding), 0.5, y / (1 + y))
+            lowest(
+                lambda sign: goal.risk(club(sign), places=padding), 0.5, y / (1 + y)
+            )
         )
     )
     kappa, other = parts(best.sign)
     return _private(
-        lambda share: _direct(items, padding, kappa * other, best.sign, other, share),
+        lambda share: _direct(
+            items, padding, kappa * other, best.sign, other, share
+        ),
         gamma,
     )
 
@@ -985,7 +1004,8 @@ def _read_probabilities(
     }
     if len(probabilities) != (len(given) if epsilon is None else 0):
         raise InvalidRequest(
-            "expected either epsilon, or all probabilities.", "For example epsilon=1."
+            "expected either epsilon, or all probabilities.",
+            "For example epsilon=1.",
         )
     for name, probability in probabilities.items():
         if probability in (0, 1):

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from deniable.rendering.pictures import Picture
 
 _MARKS = {"0": "none", "+": "+", "-": "−"}
-_COLUMN_NAMES = {"+": "plus", "−": "minus"}  # of marks that are no names for programs
+# of marks that are no names for programs
+_COLUMN_NAMES = {"+": "plus", "−": "minus"}
 
 
 def sheet(design: KeyValueDesign) -> Sheet:
@@ -25,7 +26,9 @@ def sheet(design: KeyValueDesign) -> Sheet:
     return item_design_sheet(design, views(design)[0], caveats(design))
 
 
-def views(design: KeyValueDesign, *, pictured: bool = False) -> tuple[ChannelView, ...]:
+def views(
+    design: KeyValueDesign, *, pictured: bool = False
+) -> tuple[ChannelView, ...]:
     """Return the response probabilities of an item that the device looks at."""
     symbol = design.scheme.symbol
     item_design = Design("symbol", NAMES, NAMES[-symbol.responses :], symbol)
@@ -60,7 +63,9 @@ def item_tally_sheet(tally: ItemTally[Any], marks: Sequence[str]) -> Sheet:
     """Return the table of counts by item and mark; the items with the largest counts come first in a short one."""
     values = tuple(
         (name, *counts)
-        for name, counts in zip(tally.design.items, tally.counts.tolist(), strict=True)
+        for name, counts in zip(
+            tally.design.items, tally.counts.tolist(), strict=True
+        )
     )
     heads = ("item", *marks)
     return Sheet(

@@ -72,7 +72,9 @@ def respond_all(
         present = np.array([answer is not None for answer in answers], np.bool_)
         mappings = [answer for answer in answers if answer is not None]
         return build_responses(
-            design, present, draw(_read_mappings(mappings), people=range(len(mappings)))
+            design,
+            present,
+            draw(_read_mappings(mappings), people=range(len(mappings))),
         )
     maps = _read_maps(answers)
     if maps is not None:
@@ -116,7 +118,9 @@ def _read_maps(answers: Any) -> Any | None:
         answers.type
     ):
         return None
-    return answers.combine_chunks() if isinstance(answers, pa.ChunkedArray) else answers
+    return (
+        answers.combine_chunks() if isinstance(answers, pa.ChunkedArray) else answers
+    )
 
 
 def _read_map_edges(maps: Any) -> tuple[dict[str, Any], Missing]:
@@ -209,7 +213,9 @@ def collect(
     backend = _backend(scheme, read, fast)
     for piece in pieces:
         backend.count_marks(piece, marked)
-    return KeyValueTally.of_marks(cast("KeyValueDesign", design), marked, read.people)
+    return KeyValueTally.of_marks(
+        cast("KeyValueDesign", design), marked, read.people
+    )
 
 
 def _backend(scheme: Scheme, edges: Edges, fast: bool | None) -> Backend:
@@ -267,7 +273,9 @@ class _PersonByPerson(_PeopleDraw):
             weights = edges.weight[span].tolist()
             row = {
                 item: Fraction(round(Fraction(weight) * GRID), GRID)
-                for item, weight in zip(edges.item[span].tolist(), weights, strict=True)
+                for item, weight in zip(
+                    edges.item[span].tolist(), weights, strict=True
+                )
             }
             codes.append(scheme.draw(row, words.source))
         return np.array(codes, code_type(scheme.responses))
@@ -351,7 +359,9 @@ class _MarkedItems(_PlacedItems):
     def __init__(
         self, scheme: Unary, edges: Edges, backend: Backend, symbol: EvenDraw
     ) -> None:
-        super().__init__(scheme.padding, edges, list(symbol.slots.slots) * scheme.items)
+        super().__init__(
+            scheme.padding, edges, list(symbol.slots.slots) * scheme.items
+        )
         self.scheme, self.backend, self.symbol = scheme, backend, symbol
         self.steps: NDArray[np.uint64] | None = None
         table = scheme.symbol
@@ -460,11 +470,15 @@ def _replace(
     empty = item < 0
     own = 2 * item + (answers == 2)
     end = np.where(
-        empty, np.uint64(bounds.idle & _HIGHEST), np.uint64(bounds.nothing & _HIGHEST)
+        empty,
+        np.uint64(bounds.idle & _HIGHEST),
+        np.uint64(bounds.nothing & _HIGHEST),
     )
     other = ((words - end) // np.uint64(bounds.each)).astype(np.int64)
     other += np.where(empty | (other < 2 * item), 0, 2)
-    silent = np.where(empty, _below(words, bounds.idle), _below(words, bounds.nothing))
+    silent = np.where(
+        empty, _below(words, bounds.idle), _below(words, bounds.nothing)
+    )
     sent = np.where(silent, 2 * items, other)
     sent = np.where(~empty & _below(words, bounds.turned), own ^ 1, sent)
     out[:] = np.where(~empty & _below(words, bounds.same), own, sent)

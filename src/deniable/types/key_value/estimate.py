@@ -49,7 +49,12 @@ from deniable.types.key_value.items import (
     shrunk,
     top,
 )
-from deniable.types.key_value.linear import CONDITIONAL, NOISE, ItemLinear, read_scaling
+from deniable.types.key_value.linear import (
+    CONDITIONAL,
+    NOISE,
+    ItemLinear,
+    read_scaling,
+)
 from deniable.types.key_value.schemes import NONE
 from deniable.types.key_value.variances import scores
 
@@ -84,7 +89,9 @@ class Quantity:
         default=None, repr=False, compare=False
     )
 
-    def interval(self, *, level: float = 0.95, method: str | None = None) -> Interval:
+    def interval(
+        self, *, level: float = 0.95, method: str | None = None
+    ) -> Interval:
         """Return all numbers that are not rejected (the default), or value ± a multiple of the error.
 
         Raises:
@@ -432,7 +439,9 @@ class ItemEstimate(Result[Row]):
         full = super()._summarize(request)
         parts = {part.name: getattr(full, part.name) for part in fields(full)}
         graph = {
-            name: Row(name, total.value, total.error, *total.interval(level=full.level))
+            name: Row(
+                name, total.value, total.error, *total.interval(level=full.level)
+            )
             for name, total in self.numbers.graph(self).items()
         }
         return GraphSummary(**parts, graph=graph)
@@ -646,7 +655,9 @@ class KeyValueNumbers:
         """The mean weight of those who have an item: a ratio, to be read together with `within_noise`."""
         middle, half = self.design.scale
         with np.errstate(divide="ignore", invalid="ignore"):
-            return np.asarray(middle + half * self.centred / self.frequency, np.float64)
+            return np.asarray(
+                middle + half * self.centred / self.frequency, np.float64
+            )
 
     @property
     def within_noise(self) -> NDArray[np.bool_]:
@@ -771,7 +782,9 @@ class KeyValueNumbers:
         """Return the ends of the number of edges of a respondent: exact where some symbols are hardly ever sent."""
         total, rates = self.linear.values[0].sum(keepdims=True), EdgeRates.of(self)
         if rates is None or not rates.together().few:
-            return _interval(scored(total, self.linear.total_curve()[:, None], level))
+            return _interval(
+                scored(total, self.linear.total_curve()[:, None], level)
+            )
         low, high = rates.together().bounds(level)
         size = len(self.design.items)
         return _interval(
@@ -856,7 +869,9 @@ class KeyValueNumbers:
         )
         if not tally.missing:
             return title, scaling, (notes,)
-        silent = f"{tally.missing:,} sent no response and take no part in the estimate."
+        silent = (
+            f"{tally.missing:,} sent no response and take no part in the estimate."
+        )
         return title, scaling, (notes, silent)
 
     def graph(self, estimate: ItemEstimate) -> dict[str, Quantity]:

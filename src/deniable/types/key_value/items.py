@@ -53,7 +53,9 @@ def kept_share(design: KeyValueDesign, sizes: Mapping[int, float]) -> float:
             "For example {0: 0.2, 1: 0.5, 2: 0.3}. Ask for them with a design of their own, such as k_ary().",
         )
     edges = sum(size * share for size, share in sizes.items())
-    counted = sum(min(size, scheme.multiplier) * share for size, share in sizes.items())
+    counted = sum(
+        min(size, scheme.multiplier) * share for size, share in sizes.items()
+    )
     return counted / edges if edges else 1.0
 
 
@@ -123,7 +125,9 @@ def shrunk(numbers: KeyValueNumbers) -> Shrunk:
     common = _common(numbers)
     excess = w - common * f
     noise = np.maximum(var_w - 2 * common * cov + common**2 * var_f, 0.0)
-    between = _excess_variance(excess, noise) / max(float((frequency**2).sum()), 1e-300)
+    between = _excess_variance(excess, noise) / max(
+        float((frequency**2).sum()), 1e-300
+    )
     between = min(between, 1.0)
     weight = frequency**2 * between + noise
     shift = np.divide(
@@ -273,7 +277,9 @@ def degree_distribution(estimate: ItemEstimate, points: int) -> DegreeDistributi
     """
     check_number("points", points, least=2)
     values, errors = estimate.degree, np.maximum(estimate.errors("degree"), 1e-9)
-    top = min(float(estimate.respondents), max(float((values + 2 * errors).max()), 1.0))
+    top = min(
+        float(estimate.respondents), max(float((values + 2 * errors).max()), 1.0)
+    )
     grid = np.linspace(0.0, top, int(points))
     shares = _mixture(values, errors, grid)
     spread = max(float(values.var() - (errors**2).mean()), 0.0)

@@ -171,7 +171,9 @@ class ItemLinear:
         """
         f, w = self.plausible
         total, n, m, beta = float(f.sum()), self.tally.respondents, len(f), self.tie
-        f, w = (f / total, w / total) if total > 0 else (np.full(m, 1 / m), np.zeros(m))
+        f, w = (
+            (f / total, w / total) if total > 0 else (np.full(m, 1 / m), np.zeros(m))
+        )
         nobody = self.second[0] @ _shares(0.0, 0.0)
         rises = self.second[0] @ _shares(f, w) - nobody
         if self.scaling == CONDITIONAL:

@@ -131,7 +131,9 @@ def released(
             raise Incompatible(
                 f"a symbol was drawn with another design; expected the small design of {design!r}."
             )
-        parts.append((design.item_number(item), small.symbol_number(response.symbol)))
+        parts.append(
+            (design.item_number(item), small.symbol_number(response.symbol))
+        )
     if isinstance(scheme, Unary):
         number = sum(symbol * 3**item for item, symbol in parts)
     else:
@@ -172,4 +174,6 @@ def _place(
 def _drawn(odds: Sequence[Fraction], source: chance.Source) -> int:
     """Draw one of several possibilities with exactly these odds."""
     common = lcm(*(each.denominator for each in odds))
-    return chance.choose(list(accumulate(int(each * common) for each in odds)), source)
+    return chance.choose(
+        list(accumulate(int(each * common) for each in odds)), source
+    )

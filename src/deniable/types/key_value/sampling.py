@@ -133,7 +133,9 @@ class ItemRows:
         if self.has is not None and self.weight is not None:
             told[MEAN] = self.weight
             below = [*(below or [np.ones_like(self.has)] * 2), self.has]
-            ratios = tuple((2 * size + item, size + item, item) for item in range(size))
+            ratios = tuple(
+                (2 * size + item, size + item, item) for item in range(size)
+            )
         return RowValues(
             tuple(words.format(item) for words in told for item in self.items),
             vector(np.hstack(list(told.values()))),
@@ -261,7 +263,10 @@ class KeyValueRows(ItemRows):
         """
         kinds = self._kinds(means)
         added = np.hstack([kind.rows for kind in kinds])
-        second, people = (added.T * factors) @ added, float(factors[self.present].sum())
+        second, people = (
+            (added.T * factors) @ added,
+            float(factors[self.present].sum()),
+        )
         if not people:
             return vector(second)
         F, W, Q = self._sums(factors)
@@ -332,7 +337,11 @@ class KeyValueRows(ItemRows):
             low[2 * items :] = float(self.design.low)
             high[2 * items :] = float(self.design.high)
         own = plus * (1 + tilt) / 2 + minus * (1 - tilt) / 2
-        curve[0, :items], curve[1, :items], curve[2, :items] = others, own - others, -1
+        curve[0, :items], curve[1, :items], curve[2, :items] = (
+            others,
+            own - others,
+            -1,
+        )
         score = scores(scheme.symbol).degree
         assert score is not None
         factor = 1 if conditional else scheme.multiplier
@@ -342,7 +351,9 @@ class KeyValueRows(ItemRows):
         return OneResponse(curve, low, high)
 
 
-def _symbols(design: KeyValueDesign, rows: NDArray[np.integer]) -> NDArray[np.integer]:
+def _symbols(
+    design: KeyValueDesign, rows: NDArray[np.integer]
+) -> NDArray[np.integer]:
     """Return the symbol that each row sends about each item; −1 about those that it is not about."""
     scheme = design.scheme
     if scheme.KIND == "unary":

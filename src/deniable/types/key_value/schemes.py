@@ -25,10 +25,8 @@ NONE, PLUS, MINUS = 0, 1, 2
 GRID = 1 << 63
 """A float is read as the nearest multiple of 1/GRID; from 2^-10 up every float is such a multiple."""
 
-_FARTHEST, _FINEST = (
-    10**100,
-    10**6,
-)  # ends whose squares, and weights between which, floats still tell apart
+# ends whose squares, and weights between which, floats still tell apart
+_FARTHEST, _FINEST = 10**100, 10**6
 
 
 def read_scale(low: Weight, high: Weight) -> tuple[Fraction, Fraction]:
@@ -68,7 +66,9 @@ def read_weight(
         >>> read_weight("1/3"), read_weight(4, Fraction(1), Fraction(5))
         (Fraction(1, 3), Fraction(1, 2))
     """
-    plain = isinstance(weight, numbers.Real) and not isinstance(weight, Fraction | bool)
+    plain = isinstance(weight, numbers.Real) and not isinstance(
+        weight, Fraction | bool
+    )
     try:
         if plain:
             scaled = _scaled(float(weight), low, high)
@@ -90,7 +90,9 @@ def _scaled(weight: float, low: Fraction, high: Fraction) -> Fraction:
     return Fraction(round(Fraction(weight) * GRID), GRID)
 
 
-def round_weight(weight: Fraction | None, source: chance.Source = chance.SYSTEM) -> int:
+def round_weight(
+    weight: Fraction | None, source: chance.Source = chance.SYSTEM
+) -> int:
     """Draw +1 with probability (1 + weight)/2, else −1; nothing for no edge, which takes a word all the same.
 
     Why: then the rounded weight has the weight as its mean, exactly. One word decides whatever the weight is, but once
@@ -129,9 +131,8 @@ class Scheme(ABC):
     """
 
     KIND: ClassVar[str]
-    one_each: ClassVar[
-        bool
-    ]  # whether a response is about one item, drawn evenly, or says something about every item
+    # whether a response is about one item, drawn evenly, or says something about every item
+    one_each: ClassVar[bool]
     items: int
     symbol: Dense
 
@@ -203,9 +204,9 @@ def of_weight(symbol: Dense, response: int, weight: Fraction | None) -> Fraction
     if weight is None:
         return symbol.probability(response, given=NONE)
     plus, minus = answers(weight)
-    return plus * symbol.probability(response, given=PLUS) + minus * symbol.probability(
-        response, given=MINUS
-    )
+    return plus * symbol.probability(
+        response, given=PLUS
+    ) + minus * symbol.probability(response, given=MINUS)
 
 
 def check_symbol(symbol: Dense, *, even: bool) -> None:
@@ -553,7 +554,9 @@ class Unary(Padded):
     def number(self, text: str, numbers: Callable[[str], int]) -> int:  # noqa: ARG002 - items stand in their order
         if len(text) != self.items:
             raise ValueError
-        return sum(self.marks.index(mark) * 3**place for place, mark in enumerate(text))
+        return sum(
+            self.marks.index(mark) * 3**place for place, mark in enumerate(text)
+        )
 
     def to_body(self) -> dict[str, Any]:
         return {
@@ -565,7 +568,9 @@ class Unary(Padded):
     @classmethod
     def from_body(cls, items: int, body: Mapping[str, Any]) -> Unary:
         """Read what `to_body` wrote."""
-        return cls(items, documents.integer_field(body, "padding"), read_symbol(body))
+        return cls(
+            items, documents.integer_field(body, "padding"), read_symbol(body)
+        )
 
 
 def marks(items: int, padding: int) -> tuple[int, ...]:
@@ -601,7 +606,9 @@ def extremes(
     return high, low
 
 
-def _row(taken: tuple[int, ...], marked: int, weight: Fraction) -> dict[int, Fraction]:
+def _row(
+    taken: tuple[int, ...], marked: int, weight: Fraction
+) -> dict[int, Fraction]:
     signed, plain = taken
     return dict.fromkeys((*range(signed), *range(marked, marked + plain)), weight)
 
@@ -648,7 +655,9 @@ class Direct(Padded):
     @property
     def nothing(self) -> int:
         """The weight with which an item that was drawn sends nothing."""
-        return self.total - self.same - self.turned - 2 * (self.items - 1) * self.other
+        return (
+            self.total - self.same - self.turned - 2 * (self.items - 1) * self.other
+        )
 
     @property
     def idle(self) -> int:
@@ -712,7 +721,10 @@ class Direct(Padded):
     def _of_nothing(self) -> RowWitness:
         ends = [
             extreme(
-                [(self.nothing, self.items)], self.idle, self.padding, largest=largest
+                [(self.nothing, self.items)],
+                self.idle,
+                self.padding,
+                largest=largest,
             )
             for largest in (True, False)
         ]
@@ -749,7 +761,9 @@ class Direct(Padded):
 
     def cells(self, response: int) -> list[tuple[int, int]]:
         """Return the item that is sent, with its symbol; nothing for nothing."""
-        return [(response // 2, 1 + response % 2)] if response < 2 * self.items else []
+        return (
+            [(response // 2, 1 + response % 2)] if response < 2 * self.items else []
+        )
 
     def text(self, response: int, names: Callable[[int], str]) -> str:
         """Write a response: its mark, then the item; a bare 0 for nothing."""

@@ -38,7 +38,9 @@ def _symbol_rows(items: int, *, labels: bool) -> StoredRows:
     )
 
 
-def of_cells(design: KeyValueDesign, stages: Stages, refused: Refused) -> KeyValueTally:
+def of_cells(
+    design: KeyValueDesign, stages: Stages, refused: Refused
+) -> KeyValueTally:
     """Return the tally of the cells that a query counted."""
     scheme, counted = design.scheme, only_stage(stages)
     if scheme.KIND == "unary":

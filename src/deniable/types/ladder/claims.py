@@ -32,7 +32,9 @@ def claims(ladder: Ladder, prior: Priors = None) -> Claims:
             "the stages are those of one cohort; expected designs.",
             "Certify the string design of each stage.",
         )
-    parts = [types.operation(stage, "claims")(stage, prior) for stage in ladder.designs]
+    parts = [
+        types.operation(stage, "claims")(stage, prior) for stage in ladder.designs
+    ]
     last = {name: parts[-1][name] for name in ("parity", "epsilon", "delta")}
     return {
         "rule": "last",
@@ -81,7 +83,8 @@ def _garbling(step: Step) -> Claims:
     shares = _set_shares(step)
     if shares:
         rows = [
-            [share.coarse, share.fine, *map(ratio_text, share[2:])] for share in shares
+            [share.coarse, share.fine, *map(ratio_text, share[2:])]
+            for share in shares
         ]
         return {"kind": "sets", "shares": rows}
     if isinstance(step, KeepOrFresh):

@@ -31,7 +31,8 @@ def views(ladder: Ladder, *, pictured: bool = False) -> tuple[ChannelView, ...]:
 def parts(ladder: Ladder) -> list[tuple[str, Design]]:
     """Return the designs of the stages by name."""
     return [
-        (f"stage {number}", design) for number, design in enumerate(ladder.designs, 1)
+        (f"stage {number}", design)
+        for number, design in enumerate(ladder.designs, 1)
     ]
 
 

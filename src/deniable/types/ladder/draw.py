@@ -34,7 +34,9 @@ def respond_all(
         if isinstance(rows, np.ma.MaskedArray)
     ]
     missing: Missing | None = (
-        np.asarray(masks[0].reshape(len(masks[0]), -1).any(axis=1)) if masks else None
+        np.asarray(masks[0].reshape(len(masks[0]), -1).any(axis=1))
+        if masks
+        else None
     )
     return Responses(
         ladder,
@@ -48,7 +50,9 @@ def count_sent(responses: Responses[Ladder], *, reached: Any = None) -> StageTal
     last = None if reached is None else np.asarray(reached)
     if responses.missing is not None and last is not None:
         last = last[~responses.missing]
-    tallies = count_stages(responses.design, list(responses.present().values()), last)
+    tallies = count_stages(
+        responses.design, list(responses.present().values()), last
+    )
     finest = (*tallies.finest[:-1], add_missing(tallies.finest[-1], responses))
     return StageTallies(
         responses.design,

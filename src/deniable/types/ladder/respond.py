@@ -46,7 +46,8 @@ def respond(
     for step in reversed(ladder.steps):
         numbers.append(step.degrade(numbers[-1], source))
     return tuple(
-        _response(*each) for each in zip(ladder.designs, reversed(numbers), strict=True)
+        _response(*each)
+        for each in zip(ladder.designs, reversed(numbers), strict=True)
     )
 
 

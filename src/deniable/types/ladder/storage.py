@@ -8,7 +8,12 @@ from deniable.errors import UnreadableFile
 from deniable.order.ladders import Ladder
 from deniable.tallies import Tally
 from deniable.tallies.stages import StageTallies
-from deniable.tallies.stored.cells import Refused, StageCells, Stages, count_categories
+from deniable.tallies.stored.cells import (
+    Refused,
+    StageCells,
+    Stages,
+    count_categories,
+)
 from deniable.tallies.stored.forms import StoredForm, category_form
 
 __all__ = ["forms", "of_cells"]

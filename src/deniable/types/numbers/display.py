@@ -65,7 +65,9 @@ def device_clause(design: NumberDesign) -> str | None:
         else f"the {channel.responses} levels"
     )
     holding = (
-        f"each of the {n_holding} that hold it" if n_holding > 1 else "the level itself"
+        f"each of the {n_holding} that hold it"
+        if n_holding > 1
+        else "the level itself"
     )
     return (
         f"a number from {float(design.range.low):g} to {float(design.range.high):g} was rounded at random, without "

@@ -271,7 +271,9 @@ class NumberEstimate(Result):
     def warnings(self) -> tuple[Caution, ...]:
         low, high = map(float, (self.scale.range.low, self.scale.range.high))
         intervals = self.conf_int()
-        empty = [name for name, ends in intervals.items() if tuple(ends) == (low, high)]
+        empty = [
+            name for name, ends in intervals.items() if tuple(ends) == (low, high)
+        ]
         text = (
             f"{self.respondents:,} responses of this design are too few to tell anything about {', '.join(empty)}: "
             'every value of the range would fit them. A design with goal="distribution" tells more about them.'
@@ -309,7 +311,8 @@ class NumberEstimate(Result):
     def params(self) -> dict[str, float]:
         deviation = math.sqrt(max(self.variance, 0.0))
         quantiles = {
-            quantile_name(share): self._quantile(share)[0] for share in self.quantiles
+            quantile_name(share): self._quantile(share)[0]
+            for share in self.quantiles
         }
         return {"mean": self._mean.value, "sd": deviation, **quantiles}
 
@@ -334,7 +337,9 @@ class NumberEstimate(Result):
     @cached_property
     def _cumulated(self) -> Vector:
         """Return the shares of people at or below each level, brought into order, with 0 in front."""
-        return np.concatenate([[0.0], np.cumsum(projection(vector(self.shares.value)))])
+        return np.concatenate(
+            [[0.0], np.cumsum(projection(vector(self.shares.value)))]
+        )
 
     def _quantile(self, share: float) -> tuple[float, Vector]:
         """Return a quantile, between the levels on a straight line, and its derivative by each share.
@@ -361,7 +366,10 @@ class NumberEstimate(Result):
         return {"bracket": self._bracket_bounds, **super()._interval_methods()}
 
     def _bracket_bounds(self, level: float) -> Bounds:
-        intervals = [self.mean.interval("mean", level=level), self._sd_interval(level)]
+        intervals = [
+            self.mean.interval("mean", level=level),
+            self._sd_interval(level),
+        ]
         intervals += [self._bracket(share, level) for share in self.quantiles]
         lows, highs = vector(intervals).T
         return lows, highs
@@ -475,7 +483,9 @@ def estimate(
     shares = estimate_shares(
         tally, method=method, population=population, guess=guess, inverse=inverse
     )
-    return NumberEstimate(shares, tuple(quantiles), Mean.from_shares(shares).rounding)
+    return NumberEstimate(
+        shares, tuple(quantiles), Mean.from_shares(shares).rounding
+    )
 
 
 def estimate_sampled(
@@ -516,14 +526,18 @@ def estimate_sampled(
             inverse=inverse,
         )
     design = responses.design
-    check_same_people(responses=responses, sampling=sampling, domain=domain, groups=by)
+    check_same_people(
+        responses=responses, sampling=sampling, domain=domain, groups=by
+    )
     rows, asked = category_values(responses, inverse), Asked.of(design)
 
     def count(chosen: Any, population: int | None) -> Estimate:
         tally = count_categories(design, responses[chosen])
         return fitted(tally, population=population, inverse=inverse)
 
-    levels = estimate_values([rows], sampling, asked, domain=domain, by=by, count=count)
+    levels = estimate_values(
+        [rows], sampling, asked, domain=domain, by=by, count=count
+    )
     groups: list[NumberEstimate] = []
 
     def linearize(masks: Sequence[Any]) -> list[RowValues]:
@@ -531,7 +545,9 @@ def estimate_sampled(
         for number, mask in enumerate(masks):
             present = mask & rows.present
             total = sampling.weights[present].sum()
-            rounding = factors[present].sum() / total**2 * _max_rounding(design.scale)
+            rounding = (
+                factors[present].sum() / total**2 * _max_rounding(design.scale)
+            )
             shares = levels.of_group(number)
             groups.append(NumberEstimate(shares, tuple(quantiles), float(rounding)))
         terms = [
@@ -646,9 +662,7 @@ class Spread(Model):
         return (*self.first.warnings, *self.second.warnings)
 
     def describe(self) -> Description:
-        note = (
-            "The error is the largest there can be: both means are of the same people."
-        )
+        note = "The error is the largest there can be: both means are of the same people."
         of_mean = self.first.describe()
         return dataclasses.replace(
             of_mean,

@@ -60,7 +60,8 @@ def mean_variance(design: NumberDesign, deviation: float | None = None) -> float
         return worst
     return min(
         worst,
-        largest_deviation(design, deviation) ** 2 + _largest_excess(pairwise(points)),
+        largest_deviation(design, deviation) ** 2
+        + _largest_excess(pairwise(points)),
     )
 
 

@@ -116,7 +116,9 @@ def place_of(design: NumberDesign, answer: exact.Rational) -> tuple[int, Fractio
     try:
         number = exact.rational(answer)
     except InvalidNumber:
-        raise InvalidAnswer("the value is not a finite number; expected one.") from None
+        raise InvalidAnswer(
+            "the value is not a finite number; expected one."
+        ) from None
     range_ = design.range
     if not range_.low <= number <= range_.high:
         raise InvalidAnswer(

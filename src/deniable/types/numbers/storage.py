@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 from deniable.designs import NumberDesign
-from deniable.tallies.stored.cells import Refused, Stages, count_categories, only_stage
+from deniable.tallies.stored.cells import (
+    Refused,
+    Stages,
+    count_categories,
+    only_stage,
+)
 from deniable.types.categories.storage import forms
 from deniable.types.numbers.count import NumberTally
 

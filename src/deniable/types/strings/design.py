@@ -223,7 +223,10 @@ class Prefixes(Bloom):
             raise InvalidDesign(
                 "the lengths of the prefixes are not whole numbers that rise; expected some, from 1 up."
             )
-        if self.endings(self.lengths[0]) > MAX_PREFIXES or self.max_kept < _FEWEST_KEPT:
+        if (
+            self.endings(self.lengths[0]) > MAX_PREFIXES
+            or self.max_kept < _FEWEST_KEPT
+        ):
             raise InvalidDesign(
                 f"the lengths rise by {max(self.steps)}, which is more prefixes than can be looked for; expected fewer "
                 "letters at a time.",
@@ -265,7 +268,9 @@ class Prefixes(Bloom):
         def longest(prefixes: int) -> int:
             """Return by how many letters so many prefixes can be extended."""
             steps = range(2, length + 1)
-            fits = (s for s in steps if _endings(letters, s) * prefixes <= MAX_PREFIXES)
+            fits = (
+                s for s in steps if _endings(letters, s) * prefixes <= MAX_PREFIXES
+            )
             return max(fits, default=1)
 
         lengths = (*range(longest(1), length, longest(_USUAL_KEPT)), length)
@@ -299,7 +304,9 @@ class Prefixes(Bloom):
         """Return what of a string is hashed in a cohort: its first letters, or all of it in the last cohorts."""
         level = cohort // (self.cohorts // self.levels)
         return (
-            text if level == len(self.lengths) else _normal(text)[: self.lengths[level]]
+            text
+            if level == len(self.lengths)
+            else _normal(text)[: self.lengths[level]]
         )
 
     def to_body(self) -> dict[str, Any]:
@@ -431,7 +438,10 @@ class NoisySampling:
             InvalidRequest: not a whole number of samples.
         """
         self.check_samples(samples, least=0)
-        ones, zeros = exact.ratio(self.p, self.q), exact.ratio(1 - self.q, 1 - self.p)
+        ones, zeros = (
+            exact.ratio(self.p, self.q),
+            exact.ratio(1 - self.q, 1 - self.p),
+        )
         return self._carried(ones, samples), self._carried(zeros, samples)
 
     def parity(self, samples: int) -> exact.Ratio:
@@ -490,7 +500,8 @@ class NoisySampling:
             return exact.ratio(self.alpha, 1 - self.alpha)
         factor = Fraction(base) ** samples if samples else Fraction(1)
         return exact.ratio(
-            self.alpha * factor + 1 - self.alpha, (1 - self.alpha) * factor + self.alpha
+            self.alpha * factor + 1 - self.alpha,
+            (1 - self.alpha) * factor + self.alpha,
         )
 
 
@@ -563,9 +574,8 @@ class StringDesign(AnyDesign):
     asks: ClassVar[str] = "strings"
     answer_form: ClassVar[str] = "text"
 
-    if (
-        TYPE_CHECKING
-    ):  # signatures of the verbs; a design must not load what takes an answer
+    # signatures of the verbs; a design must not load what takes an answer
+    if TYPE_CHECKING:
         respond = _respond.respond
         respond_all = _draw.respond_all
         tally = _count.tally
@@ -637,7 +647,8 @@ class StringDesign(AnyDesign):
             return math.inf
         most, bits = self.bloom.hashes, self.bloom.bits
         fits = (
-            (ones, min(most, bits - ones)) for ones in range(1, min(most, bits - 1) + 1)
+            (ones, min(most, bits - ones))
+            for ones in range(1, min(most, bits - 1) + 1)
         )
         return max(
             Fraction(one) ** ones * Fraction(two) ** zeros for ones, zeros in fits
@@ -714,7 +725,11 @@ def string_design(
     """
     given = [
         name
-        for name, each in (("epsilon", epsilon), ("bit_epsilon", bit_epsilon), ("f", f))
+        for name, each in (
+            ("epsilon", epsilon),
+            ("bit_epsilon", bit_epsilon),
+            ("f", f),
+        )
         if each is not None
     ]
     if len(given) != 1 or (optimized and given != ["epsilon"]):
@@ -819,7 +834,10 @@ class Filter(Bits):
         """Return the probability of bits, given those of the filter."""
         hit, stray = Bit.from_channel(self)
         ones, zeros = given.bit_count(), self.size - given.bit_count()
-        right, gained = (response & given).bit_count(), (response & ~given).bit_count()
+        right, gained = (
+            (response & given).bit_count(),
+            (response & ~given).bit_count(),
+        )
         product = (
             hit**right
             * (1 - hit) ** (ones - right)
@@ -931,7 +949,9 @@ def string_ladder(designs: Iterable[StringDesign], cohort: int) -> Ladder:
     stages = tuple(CohortDesign(design, cohort) for design in designs)
     for one, two in pairwise(stages):
         relax_strings(one.design, two.design)
-    steps = tuple(FilterStep(one.channel, two.channel) for one, two in pairwise(stages))
+    steps = tuple(
+        FilterStep(one.channel, two.channel) for one, two in pairwise(stages)
+    )
     return Ladder(stages, steps)  # type: ignore[arg-type]  # they have all that a ladder asks of designs
 
 

@@ -33,7 +33,9 @@ def frequent_strings(tally: StringTally | NoisyTally) -> list[str]:
     assert isinstance(bloom, Prefixes)
     prefixes = [""]
     for level in range(len(bloom.lengths)):
-        longer = [text for prefix in prefixes for text in _extend(bloom, prefix, level)]
+        longer = [
+            text for prefix in prefixes for text in _extend(bloom, prefix, level)
+        ]
         prefixes = _select_prefixes(tally.at_level(level), longer, bloom.max_kept)
     return prefixes
 

@@ -22,11 +22,17 @@ _MOST_DOTS = 20_000  # bits of all cohorts that are drawn
 
 def sheet(design: StringDesign) -> Sheet:
     """Return the table of the probabilities of a bit."""
-    table = view_sheet(f"{design!r}", views(design)[0], (design.told, *caveats(design)))
+    table = view_sheet(
+        f"{design!r}", views(design)[0], (design.told, *caveats(design))
+    )
     return replace(table, names=("bit", "one", "zero"))
 
 
-def views(design: StringDesign, *, pictured: bool = False) -> tuple[ChannelView, ...]:  # noqa: ARG001 - two by two
+def views(
+    design: StringDesign,
+    *,
+    pictured: bool = False,  # noqa: ARG001 - two by two
+) -> tuple[ChannelView, ...]:
     """Return the probabilities of a bit."""
     hit, stray = design.bit
     rows = ((hit, stray), (1 - hit, 1 - stray))

@@ -119,7 +119,9 @@ def encode(bloom: Bloom, texts: Sequence[str], cohorts: NDArray[Any]) -> Encoded
         InvalidRequest: not a cohort for each.
     """
     given = np.asarray(cohorts)
-    wrong = given.ndim != 1 or given.dtype.kind not in "iu" or len(given) != len(texts)
+    wrong = (
+        given.ndim != 1 or given.dtype.kind not in "iu" or len(given) != len(texts)
+    )
     if wrong or (len(given) and not 0 <= given.min() <= given.max() < bloom.cohorts):
         raise InvalidRequest(
             f"the cohorts are not one number below {bloom.cohorts} for each string; expected that."

@@ -243,7 +243,9 @@ class StringEstimate(Result[StringRow]):
         numbers, fit = self._fit.numbers, self._fit
         level = (1 - TAKEN) * self.fdr * max(numbers.size, 1) / self.tested
         p_values = np.maximum(self.p_values[numbers], _TINY)
-        spare = np.maximum(ndtri_exp(math.log(level)) - ndtri_exp(np.log(p_values)), 0)
+        spare = np.maximum(
+            ndtri_exp(math.log(level)) - ndtri_exp(np.log(p_values)), 0
+        )
         errors = np.sqrt(np.diagonal(self._found_covariance))
         limits = np.full(self.tested, -np.inf)
         limits[numbers] = fit.shares - spare * errors
@@ -301,7 +303,9 @@ class StringEstimate(Result[StringRow]):
             InvalidRequest: more candidates than a matrix holds.
         """
         size = self.tested
-        check_room(size, size, "candidates", "List fewer strings, such as those found.")
+        check_room(
+            size, size, "candidates", "List fewer strings, such as those found."
+        )
         covariance = np.zeros((size, size))
         numbers, others = self._fit.numbers, self._others
         covariance[np.ix_(numbers, numbers)] = self._found_covariance
@@ -578,10 +582,16 @@ def _search(tally: BitTally, candidates: Candidates, fdr: float) -> Search:
         model = model.weighted(variance(model.fitted(model.fit(taken))))
         residual = model.residual(model.fit(taken))
         chance = _cap(model, residual, bloom, strict)
-        totals = np.asarray(model.rows @ chance.pulls.reshape(-1), np.float64)[tested]
+        totals = np.asarray(model.rows @ chance.pulls.reshape(-1), np.float64)[
+            tested
+        ]
         p_values[tested] = chance.above(totals)
         fresh = np.flatnonzero(tested & (p_values <= strict))
-        if not fresh.size or taken.size + fresh.size > max_taken or number == _ROUNDS:
+        if (
+            not fresh.size
+            or taken.size + fresh.size > max_taken
+            or number == _ROUNDS
+        ):
             break
         taken = np.concatenate([taken, fresh])
         tested[fresh] = False
@@ -589,7 +599,9 @@ def _search(tally: BitTally, candidates: Candidates, fdr: float) -> Search:
     return Search(tally, p_values, model, left, chance, totals)
 
 
-def _cap(model: LeastSquares, residual: Floats, bloom: Bloom, strict: float) -> Chance:
+def _cap(
+    model: LeastSquares, residual: Floats, bloom: Bloom, strict: float
+) -> Chance:
     """Return what each cell adds to a candidate's pull, where what stands out beyond a cap is cut off.
 
     Why: a string that is there shows in all cohorts; one that nobody listed shows at a candidate's places in a few. The

@@ -18,13 +18,16 @@ TAKEN = 0.1
 
 _NORMAL = NormalDist()
 _LIMIT_ROUNDS = 200  # of a fixed point that is reached in a few
-_MAX_CANDIDATES = (
-    10**15
-)  # beyond them fdr/candidates is smaller than normal quantiles tell apart
+# beyond them fdr/candidates is smaller than normal quantiles tell apart
+_MAX_CANDIDATES = 10**15
 
 
 def share_error(
-    design: StringDesign, respondents: int, *, share: float = 0.0, others: float = 0.0
+    design: StringDesign,
+    respondents: int,
+    *,
+    share: float = 0.0,
+    others: float = 0.0,
 ) -> float:
     """Return the standard error of a string's share.
 

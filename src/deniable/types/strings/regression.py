@@ -37,11 +37,12 @@ def table(
             places_of(bloom, seeds[begin : begin + _PIECE])[:, cohorts, :], axis=2
         )
         twice = np.zeros(places.shape, bool)
-        twice[:, :, 1:] = (
-            places[:, :, 1:] == places[:, :, :-1]
-        )  # two hashes that meet set one bit
+        # two hashes that meet set one bit
+        twice[:, :, 1:] = places[:, :, 1:] == places[:, :, :-1]
         cells = (
-            (places + starts[None, :, None]).reshape(len(places), -1).astype(np.int32)
+            (places + starts[None, :, None])
+            .reshape(len(places), -1)
+            .astype(np.int32)
         )
         kept = ~twice.reshape(len(places), -1)
         ends = np.concatenate([[0], np.cumsum(kept.sum(axis=1))])
@@ -139,7 +140,9 @@ class LeastSquares:
 
     def squares(self) -> Floats:
         """Return the diagonal of `gram` for all candidates: what each sets is 1."""
-        return np.asarray(self._sums - self._sums**2 / self.weights.sum(), np.float64)
+        return np.asarray(
+            self._sums - self._sums**2 / self.weights.sum(), np.float64
+        )
 
     def fit(self, numbers: Numbers) -> Fit:
         """Measure candidates by weighted least squares, without a penalty and without a bound."""
@@ -156,7 +159,9 @@ class LeastSquares:
 
     def fitted(self, fit: Fit) -> Floats:
         """Return what each cell holds as far as a fit tells, from 0 to 1."""
-        held = np.asarray(self.rows[fit.numbers].T @ fit.shares, np.float64) + fit.level
+        held = (
+            np.asarray(self.rows[fit.numbers].T @ fit.shares, np.float64) + fit.level
+        )
         return np.clip(held, 0.0, 1.0)
 
     def weighted(self, variance: Floats) -> LeastSquares:
@@ -183,7 +188,9 @@ class OneByOne:
         pulls = model.rows @ (model.weights * model.residual(fit))
         squares = self._squares()
         with np.errstate(divide="ignore", invalid="ignore"):
-            self.shares: Floats = np.asarray(pulls, np.float64)[self.numbers] / squares
+            self.shares: Floats = (
+                np.asarray(pulls, np.float64)[self.numbers] / squares
+            )
             self.variances: Floats = fit.excess / squares
 
     def _squares(self) -> Floats:
@@ -222,9 +229,8 @@ _MAX_STEPS = 1 << 16
 _SURE = 37.0  # e^-37 is about what doubles do not tell from 0
 _BLOCK = np.arange(1, 33)  # frequencies that are computed at once
 _FAINT = 1e-11  # chances below it are bounded in place of added up: rounding errors come near
-_TILTS = np.geomspace(
-    0.1, 400.0, 40
-)  # of bounds, over the standard deviation of a pull
+# of bounds, over the standard deviation of a pull
+_TILTS = np.geomspace(0.1, 400.0, 40)
 
 
 class Chance:
@@ -255,9 +261,8 @@ class Chance:
     def above(self, totals: Floats) -> Floats:
         """Return how often the pull of a string that nobody has is as large, or larger."""
         first, step, tails = self._tails
-        shared = min(
-            len(self.pulls) * self._hashes - 1, 2
-        )  # steps that few draws lose where two share a cell
+        # steps that few draws lose where two share a cell
+        shared = min(len(self.pulls) * self._hashes - 1, 2)
         cells = np.floor(totals / step).astype(np.int64) - first - shared
         summed = tails[np.clip(cells, 0, tails.size - 1)]
         tilted = self._bounds[:, None] - self._tilts[:, None] * totals
@@ -334,7 +339,9 @@ def _mean_products(
     powers = [np.sum(values**number, axis=-1) for number in range(1, sizes.size)]
     products = [np.ones(values.shape[:-1], np.complex128)]
     for count in range(1, sizes.size):
-        terms = [(-1) ** k * products[count - 1 - k] * powers[k] for k in range(count)]
+        terms = [
+            (-1) ** k * products[count - 1 - k] * powers[k] for k in range(count)
+        ]
         products.append(np.sum(terms, axis=0) / count)
     weights = [
         size / math.comb(values.shape[-1], count) for count, size in enumerate(sizes)

@@ -93,7 +93,9 @@ def estimate_sampled(
         if population is not None or domain is not None or by is not None:
             return None
         columns = responses[part].present()
-        ones, sizes = count_ones(design.bloom, columns["cohort"], columns["response"])
+        ones, sizes = count_ones(
+            design.bloom, columns["cohort"], columns["response"]
+        )
         return estimate(StringTally(design, ones, sizes), known.texts)
 
     sampled = estimate_values(
@@ -119,7 +121,9 @@ def _as_counted(sampled: SampledEstimate) -> SampledEstimate:
         value=people * counts.shares,
         covariance=np.outer(people, people) * covariance,
     )
-    return replace(sampled, value=counts.shares, covariance=covariance, totals=totals)
+    return replace(
+        sampled, value=counts.shares, covariance=covariance, totals=totals
+    )
 
 
 def _read_candidates(
@@ -168,7 +172,9 @@ class _StringRows:
     places: csr_matrix
 
     @classmethod
-    def of(cls, responses: Responses[StringDesign], known: Candidates) -> _StringRows:
+    def of(
+        cls, responses: Responses[StringDesign], known: Candidates
+    ) -> _StringRows:
         """Read rows.
 
         Raises:
@@ -207,7 +213,14 @@ class _StringRows:
         bits = vector((sent - stray) / (hit - stray))
         sizes = vector(np.bincount(numbers))
         return cls(
-            design, known.texts, present, asked, numbers, bits, sizes, known.rows(used)
+            design,
+            known.texts,
+            present,
+            asked,
+            numbers,
+            bits,
+            sizes,
+            known.rows(used),
         )
 
     @cached_property
@@ -303,7 +316,9 @@ class _StringRows:
         own = 1 + zero * (reach - 1 / bits) + one / bits
         nothing = np.full(len(means), np.nan)
         return OneResponse(
-            vector([others, own - others, np.full(len(means), -1.0)]), nothing, nothing
+            vector([others, own - others, np.full(len(means), -1.0)]),
+            nothing,
+            nothing,
         )
 
     def hidden(self, weights: Vector) -> Matrix:

@@ -24,7 +24,9 @@ __all__ = ["complete_rows", "row_scores"]
 
 def complete_rows(responses: Responses[StringDesign]) -> NDArray[np.bool_]:
     """Return which rows are about a whole string, not about a prefix."""
-    return np.take(_is_complete_cohort(responses.design), responses.columns["cohort"])
+    return np.take(
+        _is_complete_cohort(responses.design), responses.columns["cohort"]
+    )
 
 
 def row_scores(
@@ -61,7 +63,9 @@ def row_scores(
         )
     weights = _BitWeights(design, listed)
     cohorts = responses.columns["cohort"][rows]
-    bits = ResponseBits(design, cohorts, responses.columns["response"][rows], weights)
+    bits = ResponseBits(
+        design, cohorts, responses.columns["response"][rows], weights
+    )
     n_labels = len(listed) + 1
     values, own = np.empty((len(bits.cohorts), n_labels)), np.zeros(n_labels)
     for cohort, group, centred in bits.by_cohort():
@@ -129,7 +133,9 @@ class _BitWeights:
         self._bloom, self._seeds = design.bloom, seeds_of(listed)
         cohorts = _is_complete_cohort(design)
         cells = Candidates(design.bloom, listed).rows(cohorts)
-        model = LeastSquares(cells, np.zeros(cells.shape[1]), np.ones(cells.shape[1]))
+        model = LeastSquares(
+            cells, np.zeros(cells.shape[1]), np.ones(cells.shape[1])
+        )
         gram = model.gram(np.arange(len(listed))) / int(cohorts.sum())
         if alike(cells).any() or np.linalg.matrix_rank(gram, hermitian=True) < len(
             listed
@@ -151,12 +157,16 @@ class _BitWeights:
         return indicators, self._inverse @ (indicators - self._filled)
 
 
-def _mean_squares(design: StringDesign, indicators: Floats, by_bit: Floats) -> Vector:
+def _mean_squares(
+    design: StringDesign, indicators: Floats, by_bit: Floats
+) -> Vector:
     """Return the mean square of each score in a cohort, given the string; given one that is not listed, of the last."""
     p_true, p_false = map(float, design.bit)
     level, gap = design.bloom.ones / design.bloom.bits, p_true - p_false
     p_any = p_false + gap * level
-    bernoulli = np.where(indicators > 0, p_true * (1 - p_true), p_false * (1 - p_false))
+    bernoulli = np.where(
+        indicators > 0, p_true * (1 - p_true), p_false * (1 - p_false)
+    )
     means = (by_bit * (indicators - level)).sum(axis=1)
     listed = means**2 + (by_bit**2 * bernoulli).sum(axis=1) / gap**2
     other = 1 + (by_bit.sum(axis=0) ** 2).sum() * p_any * (1 - p_any) / gap**2

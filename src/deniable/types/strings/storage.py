@@ -12,7 +12,9 @@ __all__ = ["forms", "of_cells"]
 
 def forms(design: StringDesign, *, labels: bool) -> tuple[StoredForm, ...]:
     """Return the form of the columns of cohorts and responses."""
-    return (bit_form(design.bloom.bits, labels=labels, cohorts=design.bloom.cohorts),)
+    return (
+        bit_form(design.bloom.bits, labels=labels, cohorts=design.bloom.cohorts),
+    )
 
 
 def of_cells(design: StringDesign, stages: Stages, refused: Refused) -> StringTally:  # noqa: ARG001 - one shape for all

@@ -114,7 +114,9 @@ def test_of_very_many_answers_the_largest_are_beside_their_picture(
     ]
     assert (len(page.table), page.chart.left_out) == (40, 260)
     shown = render(page)
-    assert "The 40 largest shares are shown; 260 smaller ones are in the files" in shown
+    assert (
+        "The 40 largest shares are shown; 260 smaller ones are in the files" in shown
+    )
     assert "estimated by inverting the probabilities of the device" in shown
     figure = contexts.figure_file(with_many, "small", "job")
     assert "the 40 largest shares" in figure

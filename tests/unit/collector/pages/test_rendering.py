@@ -42,7 +42,9 @@ def test_equal_contents_are_rendered_once(
 ) -> None:
     assert len({page(collector) for _ in range(3)}) == 1
     assert len(renders) == 1
-    for number, path in enumerate(("/s/small?group=north", "/s/small?group=south"), 2):
+    for number, path in enumerate(
+        ("/s/small?group=north", "/s/small?group=south"), 2
+    ):
         assert page(collector, path) == page(collector, path)
         assert len(renders) == number, "another group is another page"
     database.close("small")

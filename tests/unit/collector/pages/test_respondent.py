@@ -64,7 +64,9 @@ def test_a_template_reads_what_its_context_holds_and_nothing_else(
 def test_every_survey_has_a_page_in_every_language(
     survey: Survey, language: str
 ) -> None:
-    html = render(survey_page(survey, language, form=Form("form", "value", "0" * 32)))
+    html = render(
+        survey_page(survey, language, form=Form("form", "value", "0" * 32))
+    )
     assert f'lang="{language}"' in html
     for question in survey.questions:
         assert question.texts[language].text in html
@@ -82,7 +84,10 @@ def test_responses_are_called_by_words_of_the_language(language: str) -> None:
 
 def test_a_survey_that_says_how_to_use_its_device_is_not_contradicted() -> None:
     """The page would give outcomes of a die by itself, and perhaps others."""
-    told = {"text": "Really?", "instructions": "Roll a die. 1: enter yes. 6: enter no."}
+    told = {
+        "text": "Really?",
+        "instructions": "Roll a die. 1: enter yes. 6: enter no.",
+    }
     asked = {
         "name": "q",
         "device": "physical",
@@ -97,7 +102,9 @@ def test_a_survey_that_says_how_to_use_its_device_is_not_contradicted() -> None:
     assert told["instructions"] in html
     assert 'class="rules"' not in html
     del told["instructions"]
-    assert 'class="rules"' in render(survey_page(Survey.from_document(document), "en"))
+    assert 'class="rules"' in render(
+        survey_page(Survey.from_document(document), "en")
+    )
 
 
 def test_what_a_survey_says_is_escaped() -> None:
@@ -128,7 +135,8 @@ def test_what_a_survey_says_is_escaped() -> None:
     assert "<script>alert" not in html
     assert "490049" not in html
     assert (
-        html.count("&lt;script&gt;alert(1)&lt;/script&gt;{{ 7 * 70007 }}{title}") >= 8
+        html.count("&lt;script&gt;alert(1)&lt;/script&gt;{{ 7 * 70007 }}{title}")
+        >= 8
     )
 
 
@@ -148,7 +156,9 @@ def test_a_survey_with_a_device_in_the_page_has_no_form_around_answers() -> None
     html = render(survey_page(respondents.SEVERAL, "en"))
     before, _, _ = html.partition('id="withdrawal"')
     assert before.count("<form") == 1
-    assert before.rstrip().endswith('<form method="post" action="/s/several?lang=en"')
+    assert before.rstrip().endswith(
+        '<form method="post" action="/s/several?lang=en"'
+    )
     assert (
         "okapi"
         not in before.partition("<template>")[0].partition('data-step="question"')[2]
@@ -195,7 +205,9 @@ def test_pages_without_anything_to_show() -> None:
 
 
 @pytest.mark.parametrize(("p00", "certain"), [("1", True), ("3/4", False)])
-def test_a_device_that_can_give_an_answer_away_says_so(p00: str, certain: bool) -> None:
+def test_a_device_that_can_give_an_answer_away_says_so(
+    p00: str, certain: bool
+) -> None:
     question = {
         "name": "q",
         "texts": {"en": {"text": "Q?"}},
@@ -254,7 +266,9 @@ SEVERAL = [
 def test_each_question_tells_its_own_odds(survey: Survey, language: str) -> None:
     spoken, parts = locale(language), parts_of(survey, language)
     for question in survey.questions:
-        for sentence in told_of(question, Disclosure(question.design.parity), spoken):
+        for sentence in told_of(
+            question, Disclosure(question.design.parity), spoken
+        ):
             assert sentence in parts[question.name], "told where it is asked"
         if question.ladder:
             assert (
@@ -347,6 +361,7 @@ def test_the_script_finds_all_the_words_that_it_says() -> None:
     trial_script = static.joinpath("page", "trial.js").read_text(encoding="utf-8")
     said = set(re.findall(r"\bwords\.(\w+(?:\.\w+)?)", script)) - {"try"}
     assert (
-        said | {f"try.{each}" for each in re.findall(r"\bwords\.(\w+)", trial_script)}
+        said
+        | {f"try.{each}" for each in re.findall(r"\bwords\.(\w+)", trial_script)}
         == given
     )

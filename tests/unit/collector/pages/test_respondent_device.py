@@ -31,7 +31,11 @@ def tool(design: Design) -> Tool:
             ],
         ),
         ("5/6", "a die", [("1", 0), ("2", 1), ("3 to 6", None)]),
-        ("7/10", "a ten-sided die", [("1 to 3", 0), ("4 to 6", 1), ("7 to 10", None)]),
+        (
+            "7/10",
+            "a ten-sided die",
+            [("1 to 3", 0), ("4 to 6", 1), ("7 to 10", None)],
+        ),
         (
             "35/36",
             "two dice of different colours",

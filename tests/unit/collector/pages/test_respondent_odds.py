@@ -53,7 +53,8 @@ def test_what_somebody_could_believe_is_never_understated(design: Design) -> Non
         for answer in range(channel.answers):
             _, most = channel.bayes_factors(response, answer)
             if not any(
-                channel.probability(response, given=x) for x in range(channel.answers)
+                channel.probability(response, given=x)
+                for x in range(channel.answers)
             ):
                 continue
             believed = 100 if most == math.inf else 100 * most / (most + 9)
@@ -62,7 +63,8 @@ def test_what_somebody_could_believe_is_never_understated(design: Design) -> Non
 
 def test_a_design_that_tells_nothing() -> None:
     assert (
-        odds(dn.matrix([["1/2", "1/2"], ["1/2", "1/2"]])).disclosure.band == "nothing"
+        odds(dn.matrix([["1/2", "1/2"], ["1/2", "1/2"]])).disclosure.band
+        == "nothing"
     )
     assert odds(dn.k_ary(4, p="1/2")).disclosure.band != "nothing"
 

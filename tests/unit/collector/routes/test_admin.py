@@ -41,10 +41,14 @@ def test_a_pilot_from_start_to_end(
         ).status
         == 204
     )
-    told = collector.ask("GET", "/api/surveys/new-pilot/tallies", authorization=analyst)
+    told = collector.ask(
+        "GET", "/api/surveys/new-pilot/tallies", authorization=analyst
+    )
     assert told.json["pilot"] is True
     assert (
-        collector.ask("POST", "/api/surveys/new/responses", submission(survey)).status
+        collector.ask(
+            "POST", "/api/surveys/new/responses", submission(survey)
+        ).status
         == 409
     )
     assert b"/s/new-pilot" not in collector.ask("GET", "/").body, (
@@ -59,7 +63,10 @@ def test_a_pilot_from_start_to_end(
     refused = collector.ask(
         "POST", "/api/surveys/new-pilot/responses", submission(survey)
     )
-    assert (refused.status, "has ended" in refused.json["error"]["what"]) == (409, True)
+    assert (refused.status, "has ended" in refused.json["error"]["what"]) == (
+        409,
+        True,
+    )
 
 
 def test_a_survey_from_draft_to_closed(collector: Inside, admin: str) -> None:
@@ -72,7 +79,9 @@ def test_a_survey_from_draft_to_closed(collector: Inside, admin: str) -> None:
         collector.ask("GET", "/api/surveys/new", authorization=admin).body
     )
     assert (
-        collector.ask("POST", "/api/surveys/new/responses", submission(survey)).status
+        collector.ask(
+            "POST", "/api/surveys/new/responses", submission(survey)
+        ).status
         == 409
     )
     assert (
@@ -82,7 +91,9 @@ def test_a_survey_from_draft_to_closed(collector: Inside, admin: str) -> None:
         == "open"
     )
     assert (
-        collector.ask("POST", "/api/surveys/new/responses", submission(survey)).status
+        collector.ask(
+            "POST", "/api/surveys/new/responses", submission(survey)
+        ).status
         == 204
     )
     frozen = collector.ask(
@@ -96,7 +107,9 @@ def test_a_survey_from_draft_to_closed(collector: Inside, admin: str) -> None:
         == "closed"
     )
     assert (
-        collector.ask("POST", "/api/surveys/new/responses", submission(survey)).status
+        collector.ask(
+            "POST", "/api/surveys/new/responses", submission(survey)
+        ).status
         == 409
     )
     names = [
@@ -175,7 +188,10 @@ def test_invitations_are_made_for_surveys_by_invitation(
 ) -> None:
     assert (
         collector.ask(
-            "POST", "/api/surveys/small/invitations", {"count": 2}, authorization=admin
+            "POST",
+            "/api/surveys/small/invitations",
+            {"count": 2},
+            authorization=admin,
         ).status
         == 403
     )
@@ -186,13 +202,18 @@ def test_invitations_are_made_for_surveys_by_invitation(
     assert (made.status, len(set(made.json["codes"]))) == (201, 2)
     assert (
         collector.ask(
-            "POST", "/api/surveys/circle/invitations", {"count": 0}, authorization=admin
+            "POST",
+            "/api/surveys/circle/invitations",
+            {"count": 0},
+            authorization=admin,
         ).status
         == 422
     )
 
 
-def test_tokens_are_issued_rotated_and_revoked(collector: Inside, admin: str) -> None:
+def test_tokens_are_issued_rotated_and_revoked(
+    collector: Inside, admin: str
+) -> None:
     wanted = {"name": "bob", "scope": "analyst", "survey": "small"}
     first = collector.ask("POST", "/api/tokens", wanted, authorization=admin).json[
         "secret"
@@ -200,14 +221,18 @@ def test_tokens_are_issued_rotated_and_revoked(collector: Inside, admin: str) ->
     path = "/api/surveys/small/tallies"
     assert collector.ask("GET", path, authorization=f"Bearer {first}").status == 200
     assert wanted in collector.ask("GET", "/api/tokens", authorization=admin).json
-    second = collector.ask("POST", "/api/tokens/bob/rotate", authorization=admin).json[
-        "secret"
-    ]
+    second = collector.ask(
+        "POST", "/api/tokens/bob/rotate", authorization=admin
+    ).json["secret"]
     assert collector.ask("GET", path, authorization=f"Bearer {first}").status == 401
     assert collector.ask("GET", path, authorization=f"Bearer {second}").status == 200
-    assert collector.ask("DELETE", "/api/tokens/bob", authorization=admin).status == 204
+    assert (
+        collector.ask("DELETE", "/api/tokens/bob", authorization=admin).status == 204
+    )
     assert collector.ask("GET", path, authorization=f"Bearer {second}").status == 401
-    assert collector.ask("DELETE", "/api/tokens/bob", authorization=admin).status == 400
+    assert (
+        collector.ask("DELETE", "/api/tokens/bob", authorization=admin).status == 400
+    )
 
 
 ADMINISTRATION = [
@@ -225,7 +250,9 @@ def test_analysts_and_administrators_of_one_survey_do_not_administrate(
     assert collector.ask(method, path, {}).status == 401
     database.create(small(name="other"))
     own = database.issue_token(Token("eve", "admin", "other"))
-    assert collector.ask(method, path, {}, authorization=f"Bearer {own}").status == 403
+    assert (
+        collector.ask(method, path, {}, authorization=f"Bearer {own}").status == 403
+    )
     assert database.survey("small").state == "open"
 
 
@@ -240,7 +267,9 @@ def test_changes_are_written_down_without_secrets(
             authorization=admin,
         ).json["secret"]
         collector.ask("POST", "/api/surveys/small/close", authorization=admin)
-    told = [(each.getMessage(), getattr(each, "facts", {})) for each in caplog.records]
+    told = [
+        (each.getMessage(), getattr(each, "facts", {})) for each in caplog.records
+    ]
     assert told == [
         ("token issued", {"scope": "admin"}),
         ("survey closed", {"survey": "small"}),
@@ -251,15 +280,25 @@ def test_changes_are_written_down_without_secrets(
 def test_what_is_above_the_limits_is_refused_or_told_to_whoever_creates_it(
     collector: Inside, admin: str
 ) -> None:
-    bare = {**DOCUMENT["questions"][0], "design": {"family": "warner", "epsilon": 10}}
+    bare = {
+        **DOCUMENT["questions"][0],
+        "design": {"family": "warner", "epsilon": 10},
+    }
     refused = collector.ask(
-        "POST", "/api/surveys", {**DOCUMENT, "questions": [bare]}, authorization=admin
+        "POST",
+        "/api/surveys",
+        {**DOCUMENT, "questions": [bare]},
+        authorization=admin,
     )
     assert (refused.status, "acknowledge = 10" in refused.json["error"]["next"]) == (
         400,
         True,
     )
-    known = {**DOCUMENT, "questions": [{**bare, "acknowledge": 10}], "acknowledge": 10}
+    known = {
+        **DOCUMENT,
+        "questions": [{**bare, "acknowledge": 10}],
+        "acknowledge": 10,
+    }
     made = collector.ask("POST", "/api/surveys", known, authorization=admin)
     assert (made.status, len(made.json["warnings"])) == (201, 2)
     assert "10" in made.json["warnings"][0]

@@ -27,7 +27,8 @@ BASE = "/api/surveys/small"
 def answered(collector: Inside, survey: Survey) -> Inside:
     """A collector with seven responses from the north to the first question and one more; three make a step."""
     sent = [
-        (symbol, "north") for symbol in ("yes", "no", "yes", "yes", "yes", "no", "yes")
+        (symbol, "north")
+        for symbol in ("yes", "no", "yes", "yes", "yes", "no", "yes")
     ]
     for symbol, group in (*sent, ("no", "south")):
         assert (
@@ -63,7 +64,9 @@ def test_a_small_group_is_not_shown_nor_told_by_subtraction(
     assert told[0] == told[1], "everybody who is shown is from the north"
     assert told[2] is None
     assert (
-        answered.ask("GET", f"{BASE}/tallies?group=west", authorization=analyst).status
+        answered.ask(
+            "GET", f"{BASE}/tallies?group=west", authorization=analyst
+        ).status
         == 400
     )
 
@@ -117,7 +120,9 @@ def test_an_export_is_counted_as_it_was_sent(
     for symbol in ("no", "yes"):
         assert (
             answered.ask(
-                "POST", f"{BASE}/responses", submission(survey, symbol, group="south")
+                "POST",
+                f"{BASE}/responses",
+                submission(survey, symbol, group="south"),
             ).status
             == 204
         )
@@ -128,7 +133,9 @@ def test_an_export_is_counted_as_it_was_sent(
     )
     database.close("small")
     answered._app.state.collector.surveys.forget()
-    found = answered.ask("GET", f"{BASE}/exports/smokes.{kind}", authorization=analyst)
+    found = answered.ask(
+        "GET", f"{BASE}/exports/smokes.{kind}", authorization=analyst
+    )
     assert (
         found.headers["content-disposition"]
         == f'attachment; filename="small-smokes.{kind}"'
@@ -139,7 +146,9 @@ def test_an_export_is_counted_as_it_was_sent(
         "all of them"
     )
     table = (
-        pacsv.read_csv(io.BytesIO(found.body)) if kind == "csv" else pq.read_table(file)
+        pacsv.read_csv(io.BytesIO(found.body))
+        if kind == "csv"
+        else pq.read_table(file)
     )
     assert table.column_names == ["stage", "group", "response", "design"]
     assert table["group"].null_count == 0
@@ -149,22 +158,33 @@ def test_exports_below_the_minimum_or_of_nothing_are_refused(
     answered: Inside, analyst: str
 ) -> None:
     assert (
-        answered.ask("GET", f"{BASE}/exports/colour.csv", authorization=analyst).status
+        answered.ask(
+            "GET", f"{BASE}/exports/colour.csv", authorization=analyst
+        ).status
         == 403
     )
     assert (
-        answered.ask("GET", f"{BASE}/exports/smokes.xls", authorization=analyst).status
+        answered.ask(
+            "GET", f"{BASE}/exports/smokes.xls", authorization=analyst
+        ).status
         == 404
     )
     assert (
-        answered.ask("GET", f"{BASE}/exports/nothing.csv", authorization=analyst).status
+        answered.ask(
+            "GET", f"{BASE}/exports/nothing.csv", authorization=analyst
+        ).status
         == 400
     )
 
 
 @pytest.mark.parametrize(
     "path",
-    [f"{BASE}/tallies", f"{BASE}/estimates", f"{BASE}/exports/smokes.csv", "/metrics"],
+    [
+        f"{BASE}/tallies",
+        f"{BASE}/estimates",
+        f"{BASE}/exports/smokes.csv",
+        "/metrics",
+    ],
 )
 def test_nobody_reads_results_without_a_token(
     answered: Inside, database: Store, path: str

@@ -76,7 +76,9 @@ def test_a_finer_stage_raises_the_response(
 def changed(body: dict[str, Any], **changes: Any) -> dict[str, Any]:
     """Return a body with another field, or with another field of its response."""
     inside = {
-        name: value for name, value in changes.items() if name in body["responses"][0]
+        name: value
+        for name, value in changes.items()
+        if name in body["responses"][0]
     }
     outside = {name: value for name, value in changes.items() if name not in inside}
     return {**body, "responses": [{**body["responses"][0], **inside}], **outside}
@@ -240,7 +242,9 @@ def test_a_receipt_says_what_its_responses_reveal_in_the_words_of_the_page(
             name: " ".join(Disclosure(design.parity).response_words(spoken))
             for name, design in zip(("smokes", "colour"), sent, strict=True)
         }
-        assert told["together"] == " ".join(Disclosure.of(sent).together_words(spoken))
+        assert told["together"] == " ".join(
+            Disclosure.of(sent).together_words(spoken)
+        )
     del receipt["hash"], receipt["schema"]
     receipt["reveals"][survey.language]["together"] = "Nothing."
     with pytest.raises(UnreadableFile, match="not signed"):
@@ -263,7 +267,9 @@ def test_an_unknown_key_has_an_empty_receipt_and_nothing_to_withdraw(
 def test_what_is_no_key_is_refused(collector: Inside, key: object) -> None:
     for path in (WITHDRAWALS, RECEIPTS):
         assert collector.ask("POST", path, {"key": key}).status == 422
-        assert collector.ask("POST", path, {"key": "0" * 32, "more": key}).status == 422
+        assert (
+            collector.ask("POST", path, {"key": "0" * 32, "more": key}).status == 422
+        )
 
 
 def test_an_unknown_survey_is_not_found(collector: Inside) -> None:
@@ -284,7 +290,9 @@ def test_an_unknown_survey_is_not_found(collector: Inside) -> None:
 def test_an_invitation_is_exchanged_once_and_admits_one(
     database: Store, device: str
 ) -> None:
-    survey = database.create(small(name="closed-circle", admission="invitation")).survey
+    survey = database.create(
+        small(name="closed-circle", admission="invitation")
+    ).survey
     (code,) = database.invite(survey.name, 1)
     base = f"/api/surveys/{survey.name}"
     with Inside(make_app(Settings(), database)) as early:
@@ -311,7 +319,8 @@ def test_an_invitation_is_exchanged_once_and_admits_one(
             "signature": key.digits(blind.unblind(message, signed, factor, key)),
         }
         assert (
-            collector.ask("POST", f"{base}/responses", submission(survey)).status == 403
+            collector.ask("POST", f"{base}/responses", submission(survey)).status
+            == 403
         )
         assert (
             collector.ask(
@@ -327,11 +336,15 @@ def test_an_invitation_is_exchanged_once_and_admits_one(
         )
         other = {"code": code, "blinded": key.digits(blind.blind(message, key)[0])}
         assert (
-            collector.ask("POST", f"{base}/invitations/exchange", other).status == 403
+            collector.ask("POST", f"{base}/invitations/exchange", other).status
+            == 403
         )
         batch = {"content_type": "application/x-ndjson", "authorization": device}
         refused = collector.ask(
-            "POST", f"{base}/batches", json.dumps(submission(survey)).encode(), **batch
+            "POST",
+            f"{base}/batches",
+            json.dumps(submission(survey)).encode(),
+            **batch,
         )
         assert (refused.status, refused.json["error"]["what"]) == (
             403,

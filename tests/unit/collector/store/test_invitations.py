@@ -32,7 +32,9 @@ def entry(store: Store) -> Entry:
 
 def invitations(store: Store, name: str) -> Invitations:
     """Return how many invitations a survey has, and how many were used."""
-    return store.read_shown(lambda reader: reader.invitations(reader.survey(name).id))
+    return store.read_shown(
+        lambda reader: reader.invitations(reader.survey(name).id)
+    )
 
 
 def admitted(store: Store, entry: Entry, code: str) -> Admission:
@@ -75,7 +77,9 @@ def test_who_was_invited_to_a_draft_is_invited_to_what_takes_its_place(
     assert invitations(store, "later") == (1, 1)
 
 
-def test_two_keys_with_one_token_in_one_transaction(store: Store, entry: Entry) -> None:
+def test_two_keys_with_one_token_in_one_transaction(
+    store: Store, entry: Entry
+) -> None:
     token = admitted(store, entry, store.invite("small", 1)[0])
     outcomes = store.add(
         [submit(entry, token, b"a" * 16), submit(entry, token, b"b" * 16)]
@@ -84,13 +88,15 @@ def test_two_keys_with_one_token_in_one_transaction(store: Store, entry: Entry) 
     assert isinstance(outcomes[1], NotStored)
 
 
-def test_whoever_was_admitted_may_send_more_later(store: Store, entry: Entry) -> None:
+def test_whoever_was_admitted_may_send_more_later(
+    store: Store, entry: Entry
+) -> None:
     token = admitted(store, entry, store.invite("small", 1)[0])
     store.add([submit(entry, token)])
     assert store.add([submit(entry, token, b"k" * 16, Sent(2, 0, 5))]) == ["stored"]
-    assert store.add([submit(entry, None, b"k" * 16, Sent(1, 0, 1))]) == ["stored"], (
-        "the key is known"
-    )
+    assert store.add([submit(entry, None, b"k" * 16, Sent(1, 0, 1))]) == [
+        "stored"
+    ], "the key is known"
     other = admitted(store, entry, store.invite("small", 1)[0])
     assert store.add([submit(entry, other, b"k" * 16)]) == ["repeated"]
     assert store.add([submit(entry, other, b"o" * 16)]) == ["stored"], (
@@ -220,9 +226,8 @@ def test_without_script_an_invitation_is_used_with_the_response_or_not_at_all(
     )
     assert invitations(store, "small") == Invitations(1, 0)
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(
-            responses, "count_days", lambda *_: 1 / 0
-        )  # the last thing that is written
+        # the last thing that is written
+        patched.setattr(responses, "count_days", lambda *_: 1 / 0)
         with pytest.raises(ZeroDivisionError):
             store.add([with_code(entry, code, b"k" * 16)])
     assert invitations(store, "small") == Invitations(1, 0)

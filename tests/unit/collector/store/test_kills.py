@@ -17,7 +17,9 @@ def test_programs_that_are_killed_lose_nothing_and_count_nothing_twice(
     seen = collector_kills.run_apart(where, 6)
     assert seen.wrong == []
     assert seen.kills == 6
-    assert min(seen.acknowledged, seen.interrupted) > 10, "there was something to lose"
+    assert min(seen.acknowledged, seen.interrupted) > 10, (
+        "there was something to lose"
+    )
 
 
 def test_a_loss_would_be_found(store: Store, entry: Entry) -> None:

@@ -73,7 +73,8 @@ def test_a_batch_is_one_run_and_all_become_one_when_everything_is_written_anew(
         assert (run.responses, run.pieces, run.width) == (PEOPLE + 20, 8, 1)
         assert not tables.rows("SELECT 1 FROM response")
     assert all(
-        store.stored(entry.id, key) == (Sent(0, 0, 1),) for key in (people + mine)[::50]
+        store.stored(entry.id, key) == (Sent(0, 0, 1),)
+        for key in (people + mine)[::50]
     )
     assert sum(len(piece) for piece in store.export(entry.id, 0)) == PEOPLE + 20
 
@@ -102,9 +103,8 @@ def test_what_another_process_stored_is_not_counted_again(
 ) -> None:
     """A batch is laid beside those who came alone where they are fewer, and else each of it is looked up."""
     known = keys(people)
-    store.add_batch(
-        batch(entry, keys(200))
-    )  # from here on it remembers which ids there are
+    # from here on it remembers which ids there are
+    store.add_batch(batch(entry, keys(200)))
     if before == "batch":
         other.add_batch(batch(entry, known))
     else:

@@ -24,7 +24,9 @@ def rows(store: Store, survey: int) -> dict[str, int]:
     """Return how many rows each table has of a survey."""
     with store.transaction(write=False) as tables:
         return {
-            each: tables.value(f"SELECT count(*) FROM {each} WHERE survey = ?", survey)
+            each: tables.value(
+                f"SELECT count(*) FROM {each} WHERE survey = ?", survey
+            )
             for each in HELD
         }
 

@@ -39,9 +39,9 @@ def send(
     """Let so many people respond to the first question, one after the other; return their keys."""
     keys = [secrets.token_bytes(16) for _ in range(count)]
     for key in keys:
-        assert store.add([Submission(entry.id, key, group, (Sent(0, 0, code),))]) == [
-            "stored"
-        ]
+        assert store.add(
+            [Submission(entry.id, key, group, (Sent(0, 0, code),))]
+        ) == ["stored"]
     return keys
 
 
@@ -64,7 +64,9 @@ def look(store: Store, entry: Entry, group: int | None = None) -> list[int]:
     return [int(each) for each in found.counts]
 
 
-def test_what_is_shown_lags_one_whole_step_behind(store: Store, entry: Entry) -> None:
+def test_what_is_shown_lags_one_whole_step_behind(
+    store: Store, entry: Entry
+) -> None:
     send(store, entry, 9, 0)
     assert (look(store, entry), store.shown(entry.id, 0).next_steps[None]) == (
         [0, 0],
@@ -256,7 +258,9 @@ def test_stages_lag_a_step_of_their_own_and_end_complete(
     assert seen(store, entry) == [5, 5, 0], "both lag by a step"
     raised(store, entry, people(4), 1)
     raised(store, entry, people(1), 2)
-    assert seen(store, entry) == [10, 5, 0], "one more is no step of the second stage"
+    assert seen(store, entry) == [10, 5, 0], (
+        "one more is no step of the second stage"
+    )
     raised(store, entry, people(2), 3)
     store.close("small")
     assert seen(store, entry) == [17, 13, 0], (
@@ -277,7 +281,9 @@ def test_a_stage_moves_only_with_the_one_before(store: Store, entry: Entry) -> N
     assert seen(store, entry) == [10, 10, 0]
 
 
-def test_who_withdrew_is_not_counted_below_nothing(store: Store, entry: Entry) -> None:
+def test_who_withdrew_is_not_counted_below_nothing(
+    store: Store, entry: Entry
+) -> None:
     """Somebody who is shown at both stages withdraws, and was the only one with that response."""
     keys = people(5)
     raised(store, entry, keys[:1], 2, code=1)
@@ -305,7 +311,9 @@ def test_groups_grow_by_the_minimum_and_so_does_what_is_left(
     shown: dict[Cell, int] = {}
     for group, last in events:
         stored.update(Cell(stage, group) for stage in range(last + 1))
-        for stepping, stages in _stages_grown(stored, upcoming, [minimum] * 3).items():
+        for stepping, stages in _stages_grown(
+            stored, upcoming, [minimum] * 3
+        ).items():
             for cell in (Cell(stage, stepping) for stage in range(stages)):
                 assert (
                     upcoming.get(cell, 0) == 0
@@ -325,7 +333,9 @@ def test_groups_grow_by_the_minimum_and_so_does_what_is_left(
         )
         apart = {
             group
-            for group, stages in _fully_shown_stages(stored, shown, 3, minimum).items()
+            for group, stages in _fully_shown_stages(
+                stored, shown, 3, minimum
+            ).items()
             if stages > stage
         }
         assert all(rises[group] >= minimum for group in apart)

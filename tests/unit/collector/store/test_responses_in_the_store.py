@@ -60,7 +60,9 @@ def stages(entry: Entry, answer: str, source: Source) -> list[Sent]:
     released = release_planned(ladder, answer, source=source)
     return [
         Sent(COLOUR, stage, design.symbol_number(response.symbol))
-        for stage, (design, response) in enumerate(zip(ladder, released, strict=True))
+        for stage, (design, response) in enumerate(
+            zip(ladder, released, strict=True)
+        )
     ]
 
 
@@ -231,11 +233,15 @@ def test_a_stage_must_not_be_left_out_or_contradict_the_one_before(
     one = submit(entry, *sent[:2])
     store.add([one])
     other = Sent(COLOUR, 1, (sent[1].code + 1) % 3)
-    assert "same one again" in reason(store.add([submit(entry, other, key=one.key)])[0])
+    assert "same one again" in reason(
+        store.add([submit(entry, other, key=one.key)])[0]
+    )
     assert staged(store, entry).respondents == 1
 
 
-def test_a_response_that_cannot_follow_the_one_before_is_refused(store: Store) -> None:
+def test_a_response_that_cannot_follow_the_one_before_is_refused(
+    store: Store,
+) -> None:
     """Here the coarser design says "yes" only for a true yes, so that nobody goes from "yes" to "no"."""
     lopsided = matrix([["1", "1/2"], ["0", "1/2"]], categories=["no", "yes"])
     stages = ladder([lopsided, direct(["no", "yes"])])
@@ -298,7 +304,9 @@ def test_withdrawal_erases_and_uncounts(
 
 
 def batch(entry: Entry, question: int, codes: list[Any], **others: Any) -> Batch:
-    keys = np.frombuffer(b"".join(next(_keys) for _ in codes), np.uint8).reshape(-1, 16)
+    keys = np.frombuffer(b"".join(next(_keys) for _ in codes), np.uint8).reshape(
+        -1, 16
+    )
     design = entry.survey.questions[question].designs[others.get("stage", 0)]
     array = np.array(codes)
     if isinstance(design.channel, Sets):
@@ -326,7 +334,9 @@ def test_batches_store_the_same_as_single_submissions(
     assert counted(store, entry, SMOKES, 0).counts.tolist() == [2, 3]
     assert counted(store, entry, APPS).respondents == 4
     assert store.stored(entry.id, sent[0].keys[1].tobytes()) == (Sent(SMOKES, 0, 1),)
-    assert store.stored(entry.id, sent[1].keys[2].tobytes()) == (Sent(APPS, 0, 0xFFF),)
+    assert store.stored(entry.id, sent[1].keys[2].tobytes()) == (
+        Sent(APPS, 0, 0xFFF),
+    )
     assert set_sizes(store, entry, APPS) == [1, 1, 1] + [0] * 9 + [1]
     nobody = Batch(
         entry.id, SMOKES, 0, np.zeros((0, 16), np.uint8), np.zeros(0, np.int64)
@@ -343,11 +353,15 @@ def test_repeated_batches_count_once(store: Store, entry: Entry) -> None:
         batch(entry, SMOKES, [0, 1, 1, 0, 0], keys=more)
     ) == BatchOutcome(2, 3)
     twice = np.vstack([more[:1], more[:1]])
-    assert store.add_batch(batch(entry, APPS, [1, 1], keys=twice)) == BatchOutcome(1, 1)
+    assert store.add_batch(batch(entry, APPS, [1, 1], keys=twice)) == BatchOutcome(
+        1, 1
+    )
     assert counted(store, entry, SMOKES).counts.tolist() == [3, 2]
 
 
-def test_a_batch_with_one_wrong_row_changes_nothing(store: Store, entry: Entry) -> None:
+def test_a_batch_with_one_wrong_row_changes_nothing(
+    store: Store, entry: Entry
+) -> None:
     first = batch(entry, SMOKES, [0, 1, 1])
     store.add_batch(first)
     good = batch(entry, SMOKES, [1, 1])
@@ -424,7 +438,9 @@ def test_exports_hold_responses_and_name_only_groups_that_may_be_named(
     assert ladder is not None
     for stage, seen in enumerate(staged(store, entry).seen):
         sent = [
-            row["symbol"] for row in rows if row["design"] == ladder.designs[stage].hash
+            row["symbol"]
+            for row in rows
+            if row["design"] == ladder.designs[stage].hash
         ]
         assert tally(ladder.designs[stage], sent) == seen
     assert all(
@@ -490,7 +506,9 @@ def test_backups_carry_everything_from_one_kind_of_database_to_another(
     again.shut()
 
 
-def test_a_backup_goes_back_into_an_empty_database(store: Store, tmp_path: Any) -> None:
+def test_a_backup_goes_back_into_an_empty_database(
+    store: Store, tmp_path: Any
+) -> None:
     source = open_store(tmp_path / "source.db")
     source.create(small())
     entry = source.open("small")

@@ -76,7 +76,9 @@ def test_a_reader_who_stays_is_not_disturbed_and_keeps_nothing_for_ever(
     store: Store, entry: Entry
 ) -> None:
     keys = [os.urandom(16) for _ in range(3)]
-    store.add([Submission(entry.id, key, None, (Sent(0, 0, 1),)) for key in keys[:2]])
+    store.add(
+        [Submission(entry.id, key, None, (Sent(0, 0, 1),)) for key in keys[:2]]
+    )
     with store.transaction(write=False) as tables:
         assert tables.rows("SELECT count(*) FROM response") == [(2,)]
         store.add([Submission(entry.id, keys[2], None, (Sent(0, 0, 1),))])

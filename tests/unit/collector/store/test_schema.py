@@ -13,7 +13,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from deniable.collector.store import Batch, Entry, Sent, Store, Submission, open_store
+from deniable.collector.store import (
+    Batch,
+    Entry,
+    Sent,
+    Store,
+    Submission,
+    open_store,
+)
 from deniable.collector.store.packs import ids_of, record_type
 from deniable.collector.store.schema import MIGRATIONS, TABLES
 from deniable.db import Tables
@@ -68,7 +75,9 @@ def test_every_column_is_known_and_none_can_hold_an_answer(tmp_path: Path) -> No
         }
     connection.close()
     assert found == {**TABLES, "migration": ("part", "name")}
-    assert {column for columns in found.values() for column in columns} == set(MEANING)
+    assert {column for columns in found.values() for column in columns} == set(
+        MEANING
+    )
     assert not any(
         re.search("answer|categor|address|ip$|agent|time|stamp|created", column)
         for column in MEANING
@@ -144,7 +153,9 @@ def test_the_rows_of_one_respondent_have_nothing_in_common(
         rows = tables.rows("SELECT question, id FROM response ORDER BY question")
     survey = entry.survey
     expected = [
-        hashlib.sha256(f"{survey.hash}\0{question.name}\0".encode() + key).digest()[:16]
+        hashlib.sha256(f"{survey.hash}\0{question.name}\0".encode() + key).digest()[
+            :16
+        ]
         for question in survey.questions
     ]
     assert [bytes(id_) for _, id_ in rows] == expected
@@ -159,7 +170,9 @@ def test_the_key_is_not_stored(tmp_path: Path) -> None:
     store.withdraw(entry.id, key)
     store.add([Submission(entry.id, key, 0, (Sent(0, 0, 1),))])
     files = [path.read_bytes() for path in tmp_path.iterdir()]
-    assert not any(key in content or key.hex().encode() in content for content in files)
+    assert not any(
+        key in content or key.hex().encode() in content for content in files
+    )
     assert any(b"A small survey" in content for content in files), (
         "this would find what is there"
     )
@@ -175,11 +188,15 @@ def test_what_is_withdrawn_is_overwritten_when_the_store_is_closed(
     for _ in range(20):
         store.add([Submission(entry.id, os.urandom(16), None, (Sent(0, 0, 1),))])
     store.add([Submission(entry.id, key, None, (Sent(0, 0, 1),))])
-    id_ = hashlib.sha256(f"{entry.survey.hash}\0smokes\0".encode() + key).digest()[:16]
+    id_ = hashlib.sha256(f"{entry.survey.hash}\0smokes\0".encode() + key).digest()[
+        :16
+    ]
     assert any(id_ in path.read_bytes() for path in tmp_path.iterdir())
     store.withdraw(entry.id, key)
     store.shut()
-    assert [path.name for path in tmp_path.iterdir()] == ["store.db"], "the log is gone"
+    assert [path.name for path in tmp_path.iterdir()] == ["store.db"], (
+        "the log is gone"
+    )
     assert id_ not in (tmp_path / "store.db").read_bytes()
 
 

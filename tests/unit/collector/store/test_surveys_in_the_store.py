@@ -174,7 +174,9 @@ def test_secrets_and_tokens_are_not_in_the_file_as_text(tmp_path: Path) -> None:
     )
 
 
-def test_a_database_of_a_later_version_is_left_alone(store: Store, where: str) -> None:
+def test_a_database_of_a_later_version_is_left_alone(
+    store: Store, where: str
+) -> None:
     with store.transaction() as tables:
         assert applied_migrations(tables, PART) == {each.name for each in MIGRATIONS}
         tables.run("INSERT INTO migration VALUES (?, 'from the future')", PART)
@@ -210,7 +212,9 @@ def test_a_server_that_is_not_there_is_told_without_its_password(
     assert "secret-word" not in str(caught.value)
 
 
-def test_a_store_answers_or_says_that_it_does_not(store: Store, tmp_path: Path) -> None:
+def test_a_store_answers_or_says_that_it_does_not(
+    store: Store, tmp_path: Path
+) -> None:
     store.check()
     other = open_store(tmp_path / "other.db")
     with other.transaction() as tables:

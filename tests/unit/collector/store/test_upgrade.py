@@ -25,7 +25,9 @@ from tests.support.stored import DATABASE, counts, known
 NEXT = Migration(
     "next", ("ALTER TABLE token ADD COLUMN note TEXT NOT NULL DEFAULT ''",)
 )
-BROKEN = Migration("next", (*NEXT.statements, "INSERT INTO no_such_table VALUES (1)"))
+BROKEN = Migration(
+    "next", (*NEXT.statements, "INSERT INTO no_such_table VALUES (1)")
+)
 
 
 @pytest.fixture
@@ -44,9 +46,9 @@ def later(monkeypatch: pytest.MonkeyPatch) -> None:
 def goes_on(store: Store) -> None:
     """All that people hold still works: keys, tokens, invitations, signatures of the collector."""
     held = known()
-    assert {entry.survey.name: entry.survey.hash for entry in store.surveys()} == held[
-        "hashes"
-    ]
+    assert {
+        entry.survey.name: entry.survey.hash for entry in store.surveys()
+    } == held["hashes"]
     assert counts(store) == held["counts"]
     token = store.find_token(held["token"])
     assert (
@@ -57,7 +59,9 @@ def goes_on(store: Store) -> None:
     field, invited = store.survey("small"), store.survey("invited")
     key, guest = bytes.fromhex(held["key"]), bytes.fromhex(held["guest"])
     assert len(store.stored(field.id, key)) == 3
-    assert store.add([Submission(field.id, key, 1, (Sent(0, 0, 1),))]) == ["repeated"]
+    assert store.add([Submission(field.id, key, 1, (Sent(0, 0, 1),))]) == [
+        "repeated"
+    ]
     assert store.withdraw(field.id, key).responses == 3
     assert store.withdraw(invited.id, guest).responses == 1
     message, signature = held["waiting"]
@@ -69,7 +73,10 @@ def goes_on(store: Store) -> None:
     drawn = os.urandom(32)
     blinded, factor = blind.blind(drawn, invited.public)
     blind.unblind(
-        drawn, store.exchange("invited", held["code"], blinded), factor, invited.public
+        drawn,
+        store.exchange("invited", held["code"], blinded),
+        factor,
+        invited.public,
     )
     store.open("draft")
 

@@ -33,7 +33,9 @@ def entry(store: Store) -> Entry:
 def sent(store: Store, entry: Entry) -> tuple[bytes, bytes]:
     """Send a response; return its key, and the id of its row."""
     key = os.urandom(16)
-    assert store.add([Submission(entry.id, key, None, (Sent(0, 0, 1),))]) == ["stored"]
+    assert store.add([Submission(entry.id, key, None, (Sent(0, 0, 1),))]) == [
+        "stored"
+    ]
     return key, hashlib.sha256(
         f"{entry.survey.hash}\0animal\0".encode() + key
     ).digest()[:16]
@@ -63,9 +65,8 @@ def test_what_could_not_be_overwritten_is_said_to_be_still_there(
 ) -> None:
     key, _ = sent(store, entry)
     with store.transaction(write=False) as reader:
-        reader.rows(
-            "SELECT * FROM response"
-        )  # from here on it sees the row, whatever others do
+        # from here on it sees the row, whatever others do
+        reader.rows("SELECT * FROM response")
         assert store.withdraw(entry.id, key) == (1, False)
         assert len(reader.rows("SELECT * FROM response")) == 1
         assert store.tallies(entry.id, 0).respondents == 0, "it counts no more"

@@ -82,7 +82,8 @@ def test_answers_of_any_kind(answers: Any) -> None:
 
 def test_labels_and_codes_may_be_mixed() -> None:
     assert (
-        read_answers(COLOURS, ["blue", 0, np.int8(1), "blue"]).codes.tolist() == CODES
+        read_answers(COLOURS, ["blue", 0, np.int8(1), "blue"]).codes.tolist()
+        == CODES
     )
 
 
@@ -202,14 +203,17 @@ def test_codes_out_of_range_are_refused_by_row_and_not_repeated(
     answers: Any, threads: int
 ) -> None:
     with pytest.raises(
-        InvalidAnswer, match=r"index 2 is not one of the design's.*a code from 0 to 2"
+        InvalidAnswer,
+        match=r"index 2 is not one of the design's.*a code from 0 to 2",
     ) as caught:
         local.draw_all(COLOURS, answers, threads=threads)
     assert "77" not in str(caught.value)
     assert "128" not in str(caught.value)
 
 
-def test_the_first_of_several_blocks_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_first_of_several_blocks_is_named(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     for name in ("vectors", "kernels"):
         monkeypatch.setattr(import_module(f"deniable.bulk.{name}"), "CHUNK", 10)
     answers = np.zeros(100, np.int64)
@@ -247,7 +251,12 @@ def test_a_table_is_refused() -> None:
 
 @pytest.mark.parametrize(
     "answers",
-    [np.array(["2020-01-01"], "M8[D]"), pa.array([b"red"]), np.array([1j]), [[0], [1]]],
+    [
+        np.array(["2020-01-01"], "M8[D]"),
+        pa.array([b"red"]),
+        np.array([1j]),
+        [[0], [1]],
+    ],
 )
 def test_other_types_are_refused(answers: Any) -> None:
     with pytest.raises(

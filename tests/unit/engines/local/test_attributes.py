@@ -15,11 +15,16 @@ from deniable.errors import InvalidAnswer, InvalidRequest
 from deniable.estimates import estimate
 from deniable.tallies import marginal
 
-DESIGN = product({"smokes": warner(3), "age": k_ary(["young", "old", "very old"], 3)})
+DESIGN = product(
+    {"smokes": warner(3), "age": k_ary(["young", "old", "very old"], 3)}
+)
 
 
 def test_columns_become_the_codes_of_combinations() -> None:
-    smokes, age = ["no", "yes", "yes", "no"], ["old", "young", "very old", "very old"]
+    smokes, age = (
+        ["no", "yes", "yes", "no"],
+        ["old", "young", "very old", "very old"],
+    )
     expected = [
         DESIGN.category_number({"smokes": a, "age": b})
         for a, b in zip(smokes, age, strict=True)
@@ -56,7 +61,11 @@ def test_several_columns_go_through_the_whole_flow() -> None:
             InvalidRequest,
             "expected one for each attribute",
         ),
-        ({"smokes": ["no"], "age": ["old", "old"]}, InvalidAnswer, "differ in length"),
+        (
+            {"smokes": ["no"], "age": ["old", "old"]},
+            InvalidAnswer,
+            "differ in length",
+        ),
         ({"smokes": ["no"], "age": ["zebra"]}, InvalidAnswer, "at index 0"),
         ({"smokes": ["no"], "age": np.array([3])}, InvalidAnswer, "at index 0"),
     ],
@@ -87,7 +96,9 @@ def test_a_combination_is_missing_where_one_of_its_answers_is() -> None:
 
 
 @pytest.mark.parametrize(
-    "frame", [pa.table, pd.DataFrame, pl.DataFrame], ids=["arrow", "pandas", "polars"]
+    "frame",
+    [pa.table, pd.DataFrame, pl.DataFrame],
+    ids=["arrow", "pandas", "polars"],
 )
 def test_frames_hold_a_column_for_each_attribute_and_others(frame: Any) -> None:
     columns = frame(

@@ -35,10 +35,14 @@ def edges(divisor: int, size: int) -> list[int]:
         for q in (0, 1, 2, size // 2, size - 2, size - 1, size, MOST // divisor)
         for step in (-1, 0, 1)
     ]
-    return [word for word in [*near, 1 << 32, (1 << 32) - 1, MOST] if 0 <= word <= MOST]
+    return [
+        word for word in [*near, 1 << 32, (1 << 32) - 1, MOST] if 0 <= word <= MOST
+    ]
 
 
-def check_division(hand: ModuleType, words: list[int], divisor: int, size: int) -> None:
+def check_division(
+    hand: ModuleType, words: list[int], divisor: int, size: int
+) -> None:
     answers = sorted({0, 1, size // 2, size - 2, size - 1})
     pairs = [(word, answer) for word in words for answer in answers]
     kind = code_type(size)
@@ -125,7 +129,9 @@ def test_climbing_counts_the_steps_below(hand: ModuleType, length: int) -> None:
 @both
 def test_counting_codes(hand: ModuleType) -> None:
     coding = k_ary(5, 1).channel.coding
-    assert hand.count(coding, np.array([0, 4, 4, 1, 4, 0, 2], np.uint8)).tolist() == [
+    assert hand.count(
+        coding, np.array([0, 4, 4, 1, 4, 0, 2], np.uint8)
+    ).tolist() == [
         2,
         1,
         1,
@@ -151,7 +157,9 @@ def near_every_quotient(
             for by in (-1, 0, 1)
         ]
         words[:, step] = dice.choice(
-            np.array([word for word in edges if 0 <= word <= last] + [last], np.uint64),
+            np.array(
+                [word for word in edges if 0 <= word <= last] + [last], np.uint64
+            ),
             rows,
         )
     return words
@@ -191,7 +199,9 @@ def test_a_set_with_a_word_to_throw_away_is_not_filled(
     hand: ModuleType, rows: int
 ) -> None:
     picks = Picks.of(100, 27)
-    for step in [step for step, last in enumerate(picks.lasts.tolist()) if last < MOST]:
+    for step in [
+        step for step, last in enumerate(picks.lasts.tolist()) if last < MOST
+    ]:
         words = np.zeros((rows, 27), np.uint64)
         out = np.zeros((rows, 13), np.uint8)
         given = (

@@ -131,7 +131,9 @@ def test_graphs() -> None:
         InvalidAnswer, match="row 1: an edge does not join a person and an item"
     ):
         read_edges(DESIGN, nx.path_graph(3), people=[0, 1])
-    many = nx.MultiGraph([("ann", "tea", {"weight": 1}), ("ann", "tea", {"weight": 0})])
+    many = nx.MultiGraph(
+        [("ann", "tea", {"weight": 1}), ("ann", "tea", {"weight": 0})]
+    )
     with pytest.raises(InvalidAnswer, match="row 2: the same person and item"):
         read_edges(DESIGN, many, people=["ann"])
 
@@ -250,5 +252,7 @@ def test_matrices_of_other_kinds_are_refused() -> None:
 
 def test_weights_as_text_of_polars() -> None:
     check(
-        read_edges(DESIGN, pl.DataFrame({**TABLE, "weight": ["0.5", "-1", "1", "0"]}))
+        read_edges(
+            DESIGN, pl.DataFrame({**TABLE, "weight": ["0.5", "-1", "1", "0"]})
+        )
     )

@@ -25,7 +25,9 @@ def stream_of(key: bytes, count: int) -> bytes:
     """AES-256 of 0, 1, 2, …: the counter mode written out with single blocks."""
     cipher = Cipher(algorithms.AES(key), modes.ECB()).encryptor()
     blocks = (count + 15) // 16
-    return cipher.update(b"".join(i.to_bytes(16, "big") for i in range(blocks)))[:count]
+    return cipher.update(b"".join(i.to_bytes(16, "big") for i in range(blocks)))[
+        :count
+    ]
 
 
 @pytest.fixture

@@ -179,6 +179,7 @@ def test_people_of_a_table_stand_in_no_order_unless_they_are_listed() -> None:
         Local().respond_all(design, table, people=300).columns["response"] // 3
     ).tolist() != list(range(300))
     listed = (
-        Local().respond_all(design, table, people=names[::-1]).columns["response"] // 3
+        Local().respond_all(design, table, people=names[::-1]).columns["response"]
+        // 3
     )
     assert listed.tolist() == list(range(300))[::-1]

@@ -60,7 +60,9 @@ def scalar(design: Design, n: int, script: bytes) -> tuple[list[int], int]:
     ], source.used
 
 
-def bulk(design: Design, n: int, script: bytes, *, fast: bool) -> tuple[list[int], int]:
+def bulk(
+    design: Design, n: int, script: bytes, *, fast: bool
+) -> tuple[list[int], int]:
     source = ScriptedSource(script)
     rows = local.draw_all(
         design, answers(design, n), codes=True, source=source, fast=fast
@@ -182,7 +184,9 @@ def test_very_long_rows_are_counted_by_size() -> None:
     """The ones of more than 255 bytes do not fit into the bytes of one word."""
     design = dn.mixture(2_100, {1: 0.25, 1_050: 0.5, 2_099: 0.25}, 1)
     rows = local.draw_all(design, answers(design, 700), codes=True, fast=True)
-    assert local.tally(design, rows, fast=True) == local.tally(design, rows, fast=False)
+    assert local.tally(design, rows, fast=True) == local.tally(
+        design, rows, fast=False
+    )
 
 
 @hands
@@ -199,14 +203,17 @@ def test_unpacked_rows_are_counted_too(fast: bool) -> None:
     design = dn.rappor(11, 1)
     rows = local.draw_all(design, answers(design, 100), codes=True)
     bits = np.unpackbits(rows, axis=1, bitorder="little")[:, :11]
-    assert local.tally(design, bits, fast=fast) == local.tally(design, rows, fast=fast)
+    assert local.tally(design, bits, fast=fast) == local.tally(
+        design, rows, fast=fast
+    )
 
 
 def test_two_threads_draw_with_streams_of_their_own() -> None:
     design = dn.unary(64, 1)
+    # two blocks and a bit
     rows = local.draw_all(
         design, np.zeros(2_100_000, np.uint8), threads=2, fast=True
-    )  # two blocks and a bit
+    )
     assert len(np.unique(rows.view(np.uint64))) > 2_099_990
 
 
@@ -256,7 +263,10 @@ def test_parquet_holds_packed_rows(tmp_path: Path) -> None:
         ["never", "once", "often", "always", *map(str, range(9))], 2, t=3
     )
     given = pa.table(
-        {"answer": ["never", "often", None, "once"] * 500, "region": [1, 2, 3, 4] * 500}
+        {
+            "answer": ["never", "often", None, "once"] * 500,
+            "region": [1, 2, 3, 4] * 500,
+        }
     )
     pq.write_table(given, tmp_path / "answers.parquet")
     target = tmp_path / "responses.parquet"
@@ -302,7 +312,10 @@ def test_a_packed_row_that_cannot_be_is_named_by_its_row(tmp_path: Path) -> None
     ):
         tally_file(design, tmp_path / "wrong.parquet")
     wide = pa.table(
-        {"response": pa.array([b"\x03\x00\x00"], pa.binary(3)), "design": [design.hash]}
+        {
+            "response": pa.array([b"\x03\x00\x00"], pa.binary(3)),
+            "design": [design.hash],
+        }
     )
     pq.write_table(wide, tmp_path / "wide.parquet")
     with pytest.raises(InvalidResponse, match="fixed_size_binary"):

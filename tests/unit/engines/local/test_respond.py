@@ -80,7 +80,9 @@ def test_several_threads_do_not_share_a_given_source() -> None:
 @pytest.mark.parametrize("threads", [0, -1, True, 1.5, "2", None])
 def test_threads_are_a_positive_whole_number(threads: Any) -> None:
     for run in (local.draw_all, local.tally, local.draw_stream, local.tally_stream):
-        with pytest.raises(InvalidRequest, match="expected a whole number, 1 or more"):
+        with pytest.raises(
+            InvalidRequest, match="expected a whole number, 1 or more"
+        ):
             run(warner(1), np.array([0]), threads=threads)
 
 

@@ -18,7 +18,9 @@ def test_an_order_holds_every_row_once_and_hangs_on_its_source(
     order = Shuffler(seeded("order"), fast).order(count)
     assert np.array_equal(np.sort(order), np.arange(count))
     assert np.array_equal(order, Shuffler(seeded("order"), fast).order(count))
-    assert count < 1000 or not np.array_equal(order, Shuffler(fast=fast).order(count))
+    assert count < 1000 or not np.array_equal(
+        order, Shuffler(fast=fast).order(count)
+    )
 
 
 @pytest.mark.statistical
@@ -33,10 +35,11 @@ def test_every_order_is_equally_likely(fast: bool) -> None:
 
 def test_halves_that_would_favour_a_row_are_thrown_away() -> None:
     """2³² is 1 above a multiple of 3: the half 0 would be one too many for the row 0, and the next one is taken."""
-    halves = [
-        0,
-        (1 << 32) - 1,
-        0,
-    ]  # thrown away; row 2 stays where it is; rows 0 and 1 change places
+    # thrown away; row 2 stays where it is; rows 0 and 1 change places
+    halves = [0, (1 << 32) - 1, 0]
     content = np.array([*halves, *[0] * 97], "<u4").tobytes()
-    assert Shuffler(ScriptedSource(content), fast=True).order(3).tolist() == [1, 0, 2]
+    assert Shuffler(ScriptedSource(content), fast=True).order(3).tolist() == [
+        1,
+        0,
+        2,
+    ]

@@ -43,8 +43,12 @@ def test_compiled_kernels_may_take_over(monkeypatch: pytest.MonkeyPatch) -> None
         __import__("sys").modules, "deniable.bulk.kernels", raising=False
     )
     answers = everybody(DESIGN, 500)
-    drawn = local.draw_stream(DESIGN, np.split(np.array(answers), 5), source=script())
-    assert np.concatenate(list(drawn)).tolist() == scalar(DESIGN, answers, script())[0]
+    drawn = local.draw_stream(
+        DESIGN, np.split(np.array(answers), 5), source=script()
+    )
+    assert (
+        np.concatenate(list(drawn)).tolist() == scalar(DESIGN, answers, script())[0]
+    )
 
 
 def test_nothing_is_asked_for_before_it_is_needed() -> None:
@@ -102,6 +106,5 @@ def test_memory_does_not_grow_with_the_stream() -> None:
         return most
 
     peak(1)
-    assert (
-        peak(60) < peak(3) + 200_000
-    )  # one chunk more, where sixty would be six million
+    # one chunk more, where sixty would be six million
+    assert peak(60) < peak(3) + 200_000

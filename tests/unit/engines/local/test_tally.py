@@ -47,7 +47,9 @@ def test_threads_and_blocks_count_everything_once(
 
 @hands
 @pytest.mark.parametrize("most", [1 << 18, 1000])
-def test_many_symbols(fast: bool, most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_symbols(
+    fast: bool, most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(kernels, "_MAX_SYMBOLS", most)
     design = k_ary(70_000, epsilon=1)
     codes = np.arange(140_000) % 70_000

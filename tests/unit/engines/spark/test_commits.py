@@ -22,13 +22,14 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 N = 6 * support.BATCH  # three blocks in each of two partitions
-DESIGN = dn.k_ary(
-    200, epsilon=1
-)  # two draws for one answer agree with a probability below 1/50
+# two draws for one answer agree with a probability below 1/50
+DESIGN = dn.k_ary(200, epsilon=1)
 
 
 def answers(spark: SparkSession, n: int = N) -> DataFrame:
-    return spark.range(0, n, 1, 2).selectExpr("id", "CAST(id % 200 AS INT) AS answer")
+    return spark.range(0, n, 1, 2).selectExpr(
+        "id", "CAST(id % 200 AS INT) AS answer"
+    )
 
 
 def once_each(folder: Path, n: int = N) -> bool:
@@ -38,9 +39,9 @@ def once_each(folder: Path, n: int = N) -> bool:
         for path in folder.rglob("*")
         if path.is_file() and not path.name.endswith((".crc", "_SUCCESS"))
     ]
-    ids = pa.concat_tables([pq.read_table(path, partitioning=None) for path in files])[
-        "id"
-    ].to_numpy()
+    ids = pa.concat_tables(
+        [pq.read_table(path, partitioning=None) for path in files]
+    )["id"].to_numpy()
     return len(ids) == n and bool((np.bincount(ids, minlength=n) == 1).all())
 
 
@@ -75,7 +76,10 @@ def test_a_worker_that_is_killed_half_way_is_published_once(
     drawn = notes(tmp_path)
     assert drawn.keys() == {"0-0", "0-1", "1-0", "1-1"}
     for partition in "01":
-        (lost, first), (rows, again) = drawn[f"{partition}-0"], drawn[f"{partition}-1"]
+        (lost, first), (rows, again) = (
+            drawn[f"{partition}-0"],
+            drawn[f"{partition}-1"],
+        )
         assert 0 < int(lost) < int(rows) == N / 2  # drawn, handed over, and lost
         assert first != again  # under another key
     assert once_each(tmp_path / "out")
@@ -83,7 +87,8 @@ def test_a_worker_that_is_killed_half_way_is_published_once(
         path for path in tmp_path.iterdir() if not path.name.startswith("note-")
     ] == [tmp_path / "out"]
     twice = [
-        sent.selectExpr("count(*)", "sum(hash(id, response))").first() for _ in range(2)
+        sent.selectExpr("count(*)", "sum(hash(id, response))").first()
+        for _ in range(2)
     ]
     assert twice[0] == twice[1]  # the lineage is read, and not drawn, again
     assert twice[0] is not None
@@ -104,9 +109,8 @@ def test_of_two_attempts_at_a_time_one_is_published(
 def test_nothing_can_be_read_before_all_is_committed(
     respond: Callable[..., DataFrame], spark: SparkSession, tmp_path: Path
 ) -> None:
-    spark.conf.set(
-        "mapreduce.fileoutputcommitter.algorithm.version", "2"
-    )  # as a cluster may have it
+    # as a cluster may have it
+    spark.conf.set("mapreduce.fileoutputcommitter.algorithm.version", "2")
     try:
         respond(support.Watching, 2000)
     finally:
@@ -138,7 +142,9 @@ def test_a_job_that_failed_leaves_nothing_and_one_that_is_done_stays(
     with pytest.raises(InvalidRequest, match="already"):
         respond(good)
     assert (
-        sorted((path.name, path.read_bytes()) for path in (tmp_path / "out").iterdir())
+        sorted(
+            (path.name, path.read_bytes()) for path in (tmp_path / "out").iterdir()
+        )
         == before
     )
 
@@ -167,14 +173,12 @@ def test_of_two_calls_at_a_time_one_is_published(
 def test_what_a_driver_that_died_has_left_is_never_read(
     spark: SparkSession, tmp_path: Path
 ) -> None:
-    left = (
-        commits.Output(spark, str(tmp_path / "out")).publishing().__enter__()
-    )  # and nobody goes on from here
+    # and nobody goes on from here
+    left = commits.Output(spark, str(tmp_path / "out")).publishing().__enter__()
     spark.range(3).write.parquet(left)
     assert not (tmp_path / "out").exists()
-    assert (
-        spark.read.schema("id LONG").parquet(str(tmp_path)).count() == 0
-    )  # nor by whoever reads all there is
+    # nor by whoever reads all there is
+    assert spark.read.schema("id LONG").parquet(str(tmp_path)).count() == 0
     engine.respond_all(
         DESIGN,
         answers(spark, 10),
@@ -189,7 +193,9 @@ def test_what_a_driver_that_died_has_left_is_never_read(
 def test_rows_that_change_with_each_reading_are_refused(
     spark: SparkSession, tmp_path: Path
 ) -> None:
-    frame = answers(spark, 10).selectExpr("id", "CAST(200 * rand() AS INT) AS answer")
+    frame = answers(spark, 10).selectExpr(
+        "id", "CAST(200 * rand() AS INT) AS answer"
+    )
     with pytest.raises(InvalidRequest, match="each time it is read"):
         engine.respond_all(
             DESIGN, frame, "answer", out=str(tmp_path / "out"), codes=True
@@ -244,7 +250,13 @@ JOB = "0e8b6cf2-2f4e-4a0e-9d55-0123456789ab"
             f"part-00000-{JOB}-c000.parquet",
         ),
     ],
-    ids=["unfinished", "leftovers", "two files of a task", "two jobs", "two attempts"],
+    ids=[
+        "unfinished",
+        "leftovers",
+        "two files of a task",
+        "two jobs",
+        "two attempts",
+    ],
 )
 def test_a_folder_of_more_than_one_job_is_found(
     spark: SparkSession, tmp_path: Path, names: tuple[str, ...]

@@ -14,7 +14,9 @@ if TYPE_CHECKING:
 ROWS, TASKS, RUN = 64, 4, 4
 
 
-def test_no_two_tasks_share_what_they_draw(spark: SparkSession, tmp_path: Path) -> None:
+def test_no_two_tasks_share_what_they_draw(
+    spark: SparkSession, tmp_path: Path
+) -> None:
     """Everybody has the same answer, and a response is nearly one of 50,000 at random.
 
     Four in a row are found in two places by chance once in 10^13 times. The second job runs in the workers of the
@@ -26,9 +28,17 @@ def test_no_two_tasks_share_what_they_draw(spark: SparkSession, tmp_path: Path) 
     for job in range(2):
         out = str(tmp_path / str(job))
         sent = respond_all(
-            design, frame, "answer", out=out, keep=["id"], codes=True, keep_order=True
+            design,
+            frame,
+            "answer",
+            out=out,
+            keep=["id"],
+            codes=True,
+            keep_order=True,
         )
-        drawn = [row.response for row in sorted(sent.collect(), key=lambda row: row.id)]
+        drawn = [
+            row.response for row in sorted(sent.collect(), key=lambda row: row.id)
+        ]
         for start in range(len(drawn) - RUN + 1):
             words = tuple(drawn[start : start + RUN])
             assert words not in seen, "two places share what they draw"

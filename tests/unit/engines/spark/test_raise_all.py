@@ -21,9 +21,8 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 LABELS = ["never", "once", "often"]
-STAGES = dn.ladder(
-    dn.k_ary(LABELS, epsilon=e) for e in (1, "1.001", "1.002")
-)  # where hardly a response is changed
+# where hardly a response is changed
+STAGES = dn.ladder(dn.k_ary(LABELS, epsilon=e) for e in (1, "1.001", "1.002"))
 FIRST_TWO = Ladder(STAGES.designs[:2], STAGES.steps[:1])
 
 
@@ -63,13 +62,14 @@ def test_every_stage_is_raised_from_the_one_that_is_out(
     for a, b, c, truth in zip(one, two, three, truths, strict=True):
         assert a.response == b["stage_1"] == c["stage_1"]
         assert b["stage_2"] == c["stage_2"]
-        assert (c["stage_3"] is None) == (truth.answer is None) == (a.response is None)
+        assert (
+            (c["stage_3"] is None) == (truth.answer is None) == (a.response is None)
+        )
     changed = sum(
         len({row["stage_1"], row["stage_2"], row["stage_3"]}) > 1 for row in three
     )
-    assert (
-        changed < 100
-    )  # of 600, each of whom a step changes with a probability below 2 in 1,000; a fresh draw changes most
+    # of 600, each of whom a step changes with a probability below 2 in 1,000; a fresh draw changes most
+    assert changed < 100
     assert {row.design for row in three} == {STAGES.hash}
     counted = dn.tally(
         stored_responses(STAGES, pa.Table.from_batches(third.toArrow().to_batches()))
@@ -82,7 +82,9 @@ def test_packed_rows_and_attributes_are_raised_too(
     spark: SparkSession, tmp_path: Path
 ) -> None:
     sets = dn.ladder(dn.rappor(9, epsilon=e) for e in (1, 60))
-    given = spark.range(0, 90, 1, 2).selectExpr("id", "CAST(id % 9 AS INT) AS answer")
+    given = spark.range(0, 90, 1, 2).selectExpr(
+        "id", "CAST(id % 9 AS INT) AS answer"
+    )
     engine.respond_all(
         sets.designs[0],
         given,
@@ -96,9 +98,9 @@ def test_packed_rows_and_attributes_are_raised_too(
             sets, str(tmp_path / "sets"), given, "answer", on="id", codes=True
         )
     )
-    bits = np.frombuffer(b"".join(row["stage_2"] for row in raised), np.uint8).reshape(
-        90, 2
-    )
+    bits = np.frombuffer(
+        b"".join(row["stage_2"] for row in raised), np.uint8
+    ).reshape(90, 2)
     assert np.unpackbits(bits, axis=1, bitorder="little")[:, :9].argmax(
         axis=1
     ).tolist() == [i % 9 for i in range(90)]
@@ -108,8 +110,12 @@ def test_packed_rows_and_attributes_are_raised_too(
     both = answers(spark, 60).selectExpr(
         "id", "IF(id % 2 = 0, 'yes', 'no') AS a", "coalesce(answer, 'once') AS b"
     )
-    engine.respond_all(pairs.designs[0], both, out=str(tmp_path / "pairs"), keep=["id"])
-    assert engine.raise_all(pairs, str(tmp_path / "pairs"), both, on="id").count() == 60
+    engine.respond_all(
+        pairs.designs[0], both, out=str(tmp_path / "pairs"), keep=["id"]
+    )
+    assert (
+        engine.raise_all(pairs, str(tmp_path / "pairs"), both, on="id").count() == 60
+    )
 
 
 def test_a_stage_is_drawn_once_whoever_asks_again(
@@ -162,12 +168,16 @@ def test_whoever_occurs_twice_is_raised_never(
 def test_what_does_not_follow_is_refused(spark: SparkSession, path: str) -> None:
     given = answers(spark, 20)
     with pytest.raises(InvalidRequest, match="one stage"):
-        engine.raise_all(dn.ladder(STAGES.designs[:1]), path, given, "answer", on="id")
+        engine.raise_all(
+            dn.ladder(STAGES.designs[:1]), path, given, "answer", on="id"
+        )
     with pytest.raises(InvalidRequest, match="not stored"):
         engine.raise_all(FIRST_TWO, path, given, "answer", on="id")
     engine.respond_all(STAGES.designs[0], given, "answer", out=path, keep=["id"])
     with pytest.raises(Incompatible, match="stages before"):
-        engine.raise_all(dn.ladder(STAGES.designs[1:]), path, given, "answer", on="id")
+        engine.raise_all(
+            dn.ladder(STAGES.designs[1:]), path, given, "answer", on="id"
+        )
     with pytest.raises(InvalidRequest, match="not stored"):
         engine.raise_all(STAGES, path, given, "answer", on="id")
     with pytest.raises(InvalidRequest, match="both sides"):

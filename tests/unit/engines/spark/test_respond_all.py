@@ -20,13 +20,8 @@ if TYPE_CHECKING:
 
 COLUMNS = {name: build for name, build in TYPES.items() if name != "deck"}
 
-COUNTED = (
-    "attributes",
-    "ladder of sets",
-    "key-value vectors",
-    "strings",
-    "numbers",
-)  # and all of them, as tables are,
+# and all of them, as tables are,
+COUNTED = "attributes", "ladder of sets", "key-value vectors", "strings", "numbers"
 # by tests/conformance/test_every_warehouse.py
 
 
@@ -36,10 +31,14 @@ def answers_of(spark: SparkSession, asked: Asked) -> tuple[DataFrame, str | None
     rows: list[dict[str, Any]] = []
     for number, answer in enumerate(asked.answers):
         given = (
-            (answer or dict.fromkeys(attributes)) if attributes else {"answer": answer}
+            (answer or dict.fromkeys(attributes))
+            if attributes
+            else {"answer": answer}
         )
         rows.append({"id": number, **given})
-    table = pa.Table.from_pylist(rows, pa.schema([("id", pa.int64()), *_fields(asked)]))
+    table = pa.Table.from_pylist(
+        rows, pa.schema([("id", pa.int64()), *_fields(asked)])
+    )
     return spark.createDataFrame(table), None if attributes else "answer"
 
 
@@ -48,7 +47,8 @@ def _fields(asked: Asked) -> list[tuple[str, Any]]:
         return [("answer", pa.map_(pa.string(), pa.float64()))]
     kind = pa.float64() if asked.design.asks == "numbers" else pa.string()
     return [
-        (name, kind) for name in getattr(asked.design, "attributes", ()) or ("answer",)
+        (name, kind)
+        for name in getattr(asked.design, "attributes", ()) or ("answer",)
     ]
 
 
@@ -77,7 +77,9 @@ def test_every_type_is_drawn_and_counted(
         assert tally(asked.design, stored) == dn.tally(sent)
 
 
-def test_groups_are_counted_on_the_cluster(spark: SparkSession, tmp_path: Path) -> None:
+def test_groups_are_counted_on_the_cluster(
+    spark: SparkSession, tmp_path: Path
+) -> None:
     design = dn.unary(["never", "once", "often"], 1)
     frame = spark.range(0, 90, 1, 3).selectExpr(
         "id", "CAST(id % 3 AS INT) AS answer", "id % 2 AS half"

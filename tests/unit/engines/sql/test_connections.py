@@ -57,7 +57,9 @@ def test_codes_packed_rows_and_labels_are_told_apart(place: tuple[Any, Any]) -> 
     for sent in (SENT, sets, strings):
         for table in (stored(sent), as_labels(sent), sent.to_arrow()):
             tables.load(table)
-            assert engine.tally(sent.design, tables.connection, TABLE) == dn.tally(sent)
+            assert engine.tally(sent.design, tables.connection, TABLE) == dn.tally(
+                sent
+            )
 
 
 def test_columns_and_groups_are_called_anything(place: tuple[Any, Any]) -> None:
@@ -66,7 +68,9 @@ def test_columns_and_groups_are_called_anything(place: tuple[Any, Any]) -> None:
         [HOSTILE + "1", "design", HOSTILE]
     )
     tables.load(table, HOSTILE)
-    found = engine.tally(DESIGN, tables.connection, HOSTILE, HOSTILE + "1", by=HOSTILE)
+    found = engine.tally(
+        DESIGN, tables.connection, HOSTILE, HOSTILE + "1", by=HOSTILE
+    )
     assert set(found) == {"north", "south"}
     assert sum(found.values()) == dn.tally(SENT)
 
@@ -91,9 +95,13 @@ def test_what_is_not_there_or_of_another_type_is_refused(
         engine.tally(DESIGN, tables.connection, TABLE, ["response", "region"])
     with pytest.raises(InvalidRequest, match="goes with a ladder"):
         engine.tally(DESIGN, tables.connection, TABLE, reached="region")
-    with pytest.raises(Incompatible, match="80 rows of the table name another design"):
+    with pytest.raises(
+        Incompatible, match="80 rows of the table name another design"
+    ):
         engine.tally(dn.k_ary(3, 2), tables.connection, TABLE)
-    with pytest.raises(InvalidResponse, match="80 rows of the table hold no response"):
+    with pytest.raises(
+        InvalidResponse, match="80 rows of the table hold no response"
+    ):
         engine.tally(DESIGN, tables.connection, TABLE, "region")
 
 
@@ -117,7 +125,9 @@ def test_relations_and_parquet_files_of_duckdb(
     north = duckdb.tally(DESIGN, in_duckdb.connection, relation)
     assert (
         north
-        == duckdb.tally(DESIGN, in_duckdb.connection, str(path), by="region")["north"]
+        == duckdb.tally(DESIGN, in_duckdb.connection, str(path), by="region")[
+            "north"
+        ]
     )
 
 
@@ -127,16 +137,22 @@ def test_an_address_of_postgres_and_any_connection(
     in_postgres.load(stored(SENT, region=REGIONS))
     assert postgres.tally(DESIGN, postgres_server, TABLE) == dn.tally(SENT)
     with psycopg.connect(postgres_server, row_factory=dict_row) as connection:
-        assert postgres.tally(DESIGN, connection, ("public", TABLE)) == dn.tally(SENT)
+        assert postgres.tally(DESIGN, connection, ("public", TABLE)) == dn.tally(
+            SENT
+        )
     with pytest.raises(InvalidRequest, match="there is no table 'nowhere'"):
         postgres.tally(DESIGN, postgres_server, "nowhere")
     with pytest.raises(InvalidRequest, match="no address"):
         postgres.tally(DESIGN, "responses.db", TABLE)
     with pytest.raises(UnreadableFile, match="could not be read"):
-        postgres.tally(DESIGN, postgres_server.replace("host=", "host=/nowhere"), TABLE)
+        postgres.tally(
+            DESIGN, postgres_server.replace("host=", "host=/nowhere"), TABLE
+        )
 
 
-def test_types_of_postgres_that_hold_codes_and_labels(in_postgres: InPostgres) -> None:
+def test_types_of_postgres_that_hold_codes_and_labels(
+    in_postgres: InPostgres,
+) -> None:
     run = in_postgres.connection.execute
     run(
         "DROP TABLE IF EXISTS typed; DROP TYPE IF EXISTS habit; DROP DOMAIN IF EXISTS code"
@@ -171,7 +187,10 @@ def test_types_of_duckdb_that_hold_codes_and_labels(in_duckdb: InDuckDB) -> None
 def test_groups_keep_their_values(in_duckdb: InDuckDB) -> None:
     rows = pa.table({"response": [0, 1, 2], "year": [2020, 2021, None]})
     found = duckdb.tally(
-        DESIGN, in_duckdb.connection, in_duckdb.connection.from_arrow(rows), by="year"
+        DESIGN,
+        in_duckdb.connection,
+        in_duckdb.connection.from_arrow(rows),
+        by="year",
     )
     assert {year: tally.counts.tolist() for year, tally in found.items()} == {
         2020: [1, 0, 0], 2021: [0, 1, 0], None: [0, 0, 1],

@@ -75,7 +75,8 @@ def test_settings_of_spark_do_not_come_in_by_a_name() -> None:
 
 def test_a_dialect_that_is_not_known() -> None:
     with pytest.raises(
-        InvalidRequest, match="'oracle'; expected one of 'duckdb', 'postgres', 'spark'"
+        InvalidRequest,
+        match="'oracle'; expected one of 'duckdb', 'postgres', 'spark'",
     ):
         sql.query(DESIGN, "t", dialect="oracle")
 
@@ -102,7 +103,9 @@ def test_what_no_tally_can_hold_is_not_asked_for() -> None:
 
 
 def read(*rows: dict[str, Any], design: Any = DESIGN) -> Any:
-    return sql.read_counts(design, list(rows[0]), [list(row.values()) for row in rows])
+    return sql.read_counts(
+        design, list(rows[0]), [list(row.values()) for row in rows]
+    )
 
 
 def test_counts_add_up_and_may_be_text() -> None:
@@ -134,14 +137,18 @@ def test_counts_that_no_query_returns(change: dict[str, Any], message: str) -> N
 def test_columns_that_are_not_there_or_twice() -> None:
     with pytest.raises(UnreadableFile, match="no column 'cell'"):
         read({name: value for name, value in ROW.items() if name != "cell"})
-    with pytest.raises(UnreadableFile, match="two columns of the counts have one name"):
+    with pytest.raises(
+        UnreadableFile, match="two columns of the counts have one name"
+    ):
         sql.read_counts(DESIGN, [*ROW, "cell"], [[*ROW.values(), 2]])
 
 
 def test_counts_of_another_design_or_beyond_its_cells() -> None:
     with pytest.raises(Incompatible, match="these are counts of the design"):
         read(ROW, design=dn.warner(1))
-    with pytest.raises(InvalidResponse, match="5 rows of the table hold no response"):
+    with pytest.raises(
+        InvalidResponse, match="5 rows of the table hold no response"
+    ):
         read({**ROW, "cell": 3})
     bits, stages = (
         dn.rappor(20, 1, by_size=False),

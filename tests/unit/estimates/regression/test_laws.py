@@ -197,7 +197,9 @@ def fine_sum(likelihood: GroupLikelihood, theta: np.ndarray, points: int) -> flo
         for row in mine:
             one = law.with_responses(np.tile(law.evidence[row], (len(b), 1)))
             whole += (
-                WEIGHTS[row] / mean * one.derivatives(eta[row] + b * theta[size:]).log
+                WEIGHTS[row]
+                / mean
+                * one.derivatives(eta[row] + b * theta[size:]).log
             )
         total += mean * np.log((np.exp(whole) * density).sum())
     return total
@@ -213,7 +215,9 @@ def test_nodes_that_move_with_the_groups_integrate_as_a_fine_sum_does(
 ) -> None:
     likelihood = make()
     sigma = [1.3, 0.8][: likelihood.centers.shape[1]]
-    theta = np.array([0.4, -0.3, 0.5, -0.2, 0.6, 0.1][: likelihood.rows.size] + sigma)
+    theta = np.array(
+        [0.4, -0.3, 0.5, -0.2, 0.6, 0.1][: likelihood.rows.size] + sigma
+    )
     fine = fine_sum(likelihood, theta, points)
     moved = likelihood.adapted(theta)
     assert likelihood.value(theta) == pytest.approx(fine, abs=1e-4)
@@ -224,9 +228,8 @@ def test_nodes_that_move_with_the_groups_integrate_as_a_fine_sum_does(
     assert replace(moved, nodes=2).mirrored(signs).value(other) == pytest.approx(
         replace(moved, nodes=2).value(theta)
     )
-    assert (
-        abs(replace(moved, nodes=1).value(theta) - fine) > 0.01
-    )  # trap H4: one point is not enough
+    # trap H4: one point is not enough
+    assert abs(replace(moved, nodes=1).value(theta) - fine) > 0.01
 
 
 def test_nodes_follow_large_groups() -> None:

@@ -31,11 +31,14 @@ def table(
     school = rng.permutation(np.repeat(np.arange(groups), each))
     x, raised = rng.normal(size=len(school)), sd * rng.normal(size=(groups, others))
     shares = softmax(
-        np.column_stack([np.zeros(len(x)), raised[school] + 0.5 * x[:, None]]), axis=1
+        np.column_stack([np.zeros(len(x)), raised[school] + 0.5 * x[:, None]]),
+        axis=1,
     )
     law = np.cumsum(shares @ design.channel.floats().T, axis=1)
     sent = (rng.random((len(x), 1)) > law[:, :-1]).sum(axis=1)
-    return pd.DataFrame({"sent": sent, "x": x, "school": school, "town": school // 2})
+    return pd.DataFrame(
+        {"sent": sent, "x": x, "school": school, "town": school // 2}
+    )
 
 
 def by_hand(
@@ -108,7 +111,9 @@ def test_three_answers_have_the_maximum_of_a_fine_sum(design: dn.Design) -> None
 def test_a_multinomial_of_two_answers_is_the_logit() -> None:
     frame = table()
     one, two = (
-        dn.regress("sent ~ x", frame, design=FORCED, intercepts="school", family=family)
+        dn.regress(
+            "sent ~ x", frame, design=FORCED, intercepts="school", family=family
+        )
         for family in ("logit", "multinomial")
     )
     assert two.values == pytest.approx(one.values, abs=1e-9)
@@ -136,14 +141,15 @@ def test_numbers_asked_directly_have_the_mixed_model_of_statsmodels() -> None:
     frame["sent"] = np.clip(
         np.round(10 + 2 * frame["x"] + raised + rng.normal(0, 2, len(frame))), 0, 20
     ).astype(int)
-    design = dn.number_design(
-        0, 20, 60, levels=21
-    )  # next to nobody sends another level
+    # next to nobody sends another level
+    design = dn.number_design(0, 20, 60, levels=21)
     found = dn.regress(
         "sent ~ x", frame, design=design, intercepts="school", codes=True
     )
     fit = sm.MixedLM(
-        frame["sent"].astype(float), sm.add_constant(frame["x"]), groups=frame["school"]
+        frame["sent"].astype(float),
+        sm.add_constant(frame["x"]),
+        groups=frame["school"],
     ).fit(reml=False)
     assert (found.family, found.errors) == ("linear", "robust")
     assert [found.params[each] for each in ("Intercept", "x")] == pytest.approx(
@@ -178,7 +184,11 @@ def test_an_outcome_has_intercepts_of_its_own() -> None:
         + rng.normal(size=150)
     )
     found = dn.regress(
-        "o ~ x + sent", frame, design=dn.direct(), predictor="sent", intercepts="school"
+        "o ~ x + sent",
+        frame,
+        design=dn.direct(),
+        predictor="sent",
+        intercepts="school",
     )
     fit = sm.MixedLM(
         frame["o"], sm.add_constant(frame[["x", "sent"]]), groups=frame["school"]
@@ -236,9 +246,8 @@ def test_no_interval_of_a_deviation_begins_below_0() -> None:
     for method in ("normal", "chebyshev"):
         assert found.conf_int(method=method)[SD].low == 0
     sampled = weighed(frame, np.ones(len(frame)))
-    assert (
-        0 < sampled.params[SD] < 2.5706 * sampled.bse[SD]
-    )  # t of 5 degrees of freedom
+    # t of 5 degrees of freedom
+    assert 0 < sampled.params[SD] < 2.5706 * sampled.bse[SD]
     assert sampled.conf_int()[SD].low == 0
 
 
@@ -249,13 +258,16 @@ def test_groups_of_one_row_are_refused() -> None:
         match="300 of 300 groups of 'row' have one row; expected groups of several rows",
     ):
         dn.regress("sent ~ x", frame, design=FORCED, intercepts="row")
-    assert dn.regress("sent ~ x", frame, design=FORCED, intercepts="pair").groups == 150
+    assert (
+        dn.regress("sent ~ x", frame, design=FORCED, intercepts="pair").groups == 150
+    )
 
 
 def test_a_message_holds_plain_numbers() -> None:
     frame = table()
     with pytest.raises(
-        InvalidRequest, match=r"the group [0-9]+ of 'school' lies in several clusters"
+        InvalidRequest,
+        match=r"the group [0-9]+ of 'school' lies in several clusters",
     ):
         dn.regress(
             "sent ~ x",
@@ -331,9 +343,8 @@ def test_errors_come_from_the_scores_of_clusters() -> None:
     )
     assert (found.errors, found.degrees, found.groups) == ("sampling", 5, 12)
     low, high = found.interval("x")
-    assert (high - low) / 2 == pytest.approx(
-        2.5706 * found.bse["x"], rel=1e-4
-    )  # t of 5 degrees of freedom
+    # t of 5 degrees of freedom
+    assert (high - low) / 2 == pytest.approx(2.5706 * found.bse["x"], rel=1e-4)
 
 
 def test_replicates_fit_the_groups_that_are_left() -> None:

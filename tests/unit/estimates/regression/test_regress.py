@@ -15,7 +15,12 @@ from scipy.stats import chi2
 from scipy.stats import t as student
 
 import deniable as dn
-from deniable.errors import Incompatible, InvalidRequest, InvalidResponse, NotEstimable
+from deniable.errors import (
+    Incompatible,
+    InvalidRequest,
+    InvalidResponse,
+    NotEstimable,
+)
 from deniable.estimates.compliance import compare_arms
 from tests.support.seeded import Seeded
 
@@ -72,7 +77,9 @@ def test_tables_of_every_kind_and_labels_or_codes_give_the_same() -> None:
         frame.astype({"sent": float}),
         frame.astype({"sent": "Int64"}),
         frame.assign(
-            region=pd.Categorical(frame["region"], ["east", "north", "south", "west"])
+            region=pd.Categorical(
+                frame["region"], ["east", "north", "south", "west"]
+            )
         ),
     ):
         assert dn.regress("sent ~ x + C(region)", other, design=FORCED) == found
@@ -81,7 +88,9 @@ def test_tables_of_every_kind_and_labels_or_codes_give_the_same() -> None:
 def test_one_device_named_twice_is_one_device() -> None:
     frame = table().assign(by=["a", "b"] * 300)
     one = dn.regress("sent ~ x", frame, design=FORCED)
-    two = dn.regress("sent ~ x", frame, design={"a": FORCED, "b": FORCED}, devices="by")
+    two = dn.regress(
+        "sent ~ x", frame, design={"a": FORCED, "b": FORCED}, devices="by"
+    )
     assert two.params == pytest.approx(one.params)
     assert two.log_likelihood == pytest.approx(one.log_likelihood)
 
@@ -90,7 +99,10 @@ def test_sets_are_what_their_matrix_says() -> None:
     """Unary encoding of three answers, as packed sets and as the table of its eight responses."""
     design = dn.unary(["a", "b", "c"], 2)
     written = dn.matrix(
-        [[design.channel.probability(z, given=j) for j in range(3)] for z in range(8)],
+        [
+            [design.channel.probability(z, given=j) for j in range(3)]
+            for z in range(8)
+        ],
         categories=["a", "b", "c"],
     )
     frame = table(answers=8)
@@ -159,9 +171,12 @@ def test_weights_count_as_rows_that_are_repeated() -> None:
     scaled = dn.regress(
         "sent ~ x", frame, design=FORCED, sampling=dn.Sampling(frame["times"] * 7)
     )
-    assert scaled.bse == pytest.approx(weighed.bse)  # the scale of weights says nothing
+    # the scale of weights says nothing
+    assert scaled.bse == pytest.approx(weighed.bse)
     with pytest.raises(InvalidRequest, match="weights or clusters"):
-        weighed.compare(dn.regress("sent ~ 1", frame, design=FORCED, sampling=sample))
+        weighed.compare(
+            dn.regress("sent ~ 1", frame, design=FORCED, sampling=sample)
+        )
     with pytest.raises(InvalidRequest, match="weight"):
         weighed.conf_int(method="profile")
 
@@ -178,7 +193,9 @@ def test_an_intercept_alone_has_the_error_of_the_share() -> None:
     frame.loc[::17, "sent"] = None
     plain = dn.Sampling("w", strata="layer", clusters="town", data=frame)
     jackknife, bootstrap = (
-        dn.Sampling("w", strata="layer", clusters="town", replicates=each, data=frame)
+        dn.Sampling(
+            "w", strata="layer", clusters="town", replicates=each, data=frame
+        )
         for each in (
             "jackknife",
             dn.Replicates("bootstrap", count=40, source=Seeded("regression")),
@@ -205,14 +222,18 @@ def test_an_intercept_alone_has_the_error_of_the_share() -> None:
         logit = dn.regress(
             "sent ~ 1", frame, design=FORCED, codes=True, sampling=sample
         )
-        assert logit.predict()["estimate"].iloc[0] == pytest.approx(share.params["yes"])
+        assert logit.predict()["estimate"].iloc[0] == pytest.approx(
+            share.params["yes"]
+        )
     assert dn.regress(
         "sent ~ 1", frame, design=FORCED, codes=True, sampling=plain
     ).dropped == {"they hold no response": 15}
 
 
 def test_replicates_agree_with_the_linearized_errors() -> None:
-    frame = table().assign(w=[1.0, 2.0, 1.5] * 200, town=[n % 60 for n in range(600)])
+    frame = table().assign(
+        w=[1.0, 2.0, 1.5] * 200, town=[n % 60 for n in range(600)]
+    )
     linear, jackknife = (
         dn.regress(
             "sent ~ x",
@@ -224,7 +245,8 @@ def test_replicates_agree_with_the_linearized_errors() -> None:
     )
     assert jackknife.params == pytest.approx(linear.params)
     assert jackknife.bse == pytest.approx(linear.bse, rel=0.05)
-    assert jackknife.bse != pytest.approx(linear.bse, rel=1e-6)  # each was fitted again
+    # each was fitted again
+    assert jackknife.bse != pytest.approx(linear.bse, rel=1e-6)
     assert "jackknife, 60 replicates" in str(jackknife.summary())
 
 
@@ -280,7 +302,9 @@ def test_an_arm_asked_directly_is_compared_as_the_arms_alone_are() -> None:
     assert one.compare(two).p_value == pytest.approx(
         arms.model.likelihood_ratio.p_value
     )
-    assert two.predict()["estimate"].iloc[0] == pytest.approx(arms.model.pooled["yes"])
+    assert two.predict()["estimate"].iloc[0] == pytest.approx(
+        arms.model.pooled["yes"]
+    )
 
 
 def test_samples_take_the_quantiles_of_t() -> None:
@@ -293,9 +317,8 @@ def test_samples_take_the_quantiles_of_t() -> None:
     )
     low, high = found.interval("x")
     assert found.degrees == 7
-    assert (high - low) / 2 == pytest.approx(
-        2.3646 * found.bse["x"], rel=1e-4
-    )  # t of 7 degrees of freedom
+    # t of 7 degrees of freedom
+    assert (high - low) / 2 == pytest.approx(2.3646 * found.bse["x"], rel=1e-4)
     assert found.summary().interval == "t"
 
 
@@ -347,21 +370,27 @@ def test_groups_that_differ_have_half_the_usual_p_value() -> None:
 
 def test_too_few_say_yes_for_the_device() -> None:
     """Forced response 1/6, 1/6, 20 yes of 200: other packages end in a matrix error (data README, 'fall over')."""
-    found = dn.regress("said ~ 1", {"said": ["yes"] * 20 + ["no"] * 180}, design=FORCED)
+    found = dn.regress(
+        "said ~ 1", {"said": ["yes"] * 20 + ["no"] * 180}, design=FORCED
+    )
     assert "separation" in [each.code for each in found.warnings]
     assert "protect themselves" in str(found.summary())
     low, high = found.conf_int(method="profile")["Intercept"]
     assert low == -np.inf
-    assert 1 / (1 + np.exp(-high)) == pytest.approx(
-        0.0275, abs=5e-5
-    )  # S0 of the survey sheet
-    assert found.predict({"row": [0]})["estimate"].item() == pytest.approx(0, abs=1e-6)
+    # S0 of the survey sheet
+    assert 1 / (1 + np.exp(-high)) == pytest.approx(0.0275, abs=5e-5)
+    assert found.predict({"row": [0]})["estimate"].item() == pytest.approx(
+        0, abs=1e-6
+    )
 
 
 def test_a_coefficient_that_is_only_unsure_is_not_called_separated() -> None:
     """A rare reference makes large coefficients with large errors, and the likelihood still has its top."""
     rng = np.random.default_rng(3)
-    frame = {"sent": rng.choice(3, 600, p=[0.05, 0.5, 0.45]), "x": rng.normal(size=600)}
+    frame = {
+        "sent": rng.choice(3, 600, p=[0.05, 0.5, 0.45]),
+        "x": rng.normal(size=600),
+    }
     found = dn.regress("sent ~ x", frame, design=dn.k_ary(3, 4))
     assert max(found.bse.values()) > 0.15
     assert "separation" not in [each.code for each in found.warnings]
@@ -406,7 +435,9 @@ def test_tests_of_coefficients() -> None:
     assert found.test(["x"]).p_value == found.test("x = 0").p_value
     both = found.test(["C(region)[T.south]", "C(region)[T.west]"])
     assert both.df == 2
-    assert both.hypothesis == "Test that C(region)[T.south] = 0, C(region)[T.west] = 0"
+    assert (
+        both.hypothesis == "Test that C(region)[T.south] = 0, C(region)[T.west] = 0"
+    )
     assert (
         both.statistic
         == found.test("`C(region)[T.south]` = 0, `C(region)[T.west]` = 0").statistic
@@ -476,11 +507,15 @@ REFERENCES = {
 
 
 @pytest.mark.parametrize("terms", REFERENCES)
-def test_effects_of_levels_are_against_the_reference_of_the_formula(terms: str) -> None:
+def test_effects_of_levels_are_against_the_reference_of_the_formula(
+    terms: str,
+) -> None:
     """Against the mean difference of what is predicted for everybody in one region and in another."""
     frame = table()
     found = dn.regress(f"sent ~ {terms}", frame, design=FORCED)
-    told = {name: each for name, each in found.effects().params.items() if name != "x"}
+    told = {
+        name: each for name, each in found.effects().params.items() if name != "x"
+    }
     shares = {
         region: found.predict(frame.assign(region=region))["estimate"].mean()
         for region in ("north", "south", "west")
@@ -524,9 +559,8 @@ def test_predictions_and_what_an_attacker_would_compute() -> None:
     told = found.predict()
     assert told["estimate"].to_numpy() == pytest.approx(0.1)
     assert ((told["low"] > 0) & (told["low"] < 0.1) & (told["high"] > 0.1)).all()
-    ends = found.interval(
-        "Intercept"
-    )  # of one coefficient, the interval on the scale of the predictor
+    # of one coefficient, the interval on the scale of the predictor
+    ends = found.interval("Intercept")
     assert told.iloc[0][["low", "high"]].tolist() == pytest.approx(
         [1 / (1 + np.exp(-each)) for each in ends]
     )
@@ -561,9 +595,9 @@ def test_the_randomized_answer_as_a_predictor_of_a_number() -> None:
         family="linear",
     )
     fit = sm.OLS(frame["income"], sm.add_constant(frame[["x", "sent"]])).fit()
-    assert [found.params[name] for name in ("Intercept", "x", "sent")] == pytest.approx(
-        fit.params.tolist(), abs=1e-6
-    )
+    assert [
+        found.params[name] for name in ("Intercept", "x", "sent")
+    ] == pytest.approx(fit.params.tolist(), abs=1e-6)
     alone = dn.regress("sent ~ x", frame, design=dn.direct())
     assert found.params["sent ~ x"] == pytest.approx(alone.params["x"], abs=1e-6)
     assert found.params["sd of errors"] == pytest.approx(
@@ -646,7 +680,11 @@ REFUSED: list[tuple[str, dict[str, Any], type[Exception], str]] = [
     ),
     (
         "sent ~ x",
-        {"sampling": dn.Sampling([1] * 50).calibrate({"n": range(50)}, {"n": -1000})},
+        {
+            "sampling": dn.Sampling([1] * 50).calibrate(
+                {"n": range(50)}, {"n": -1000}
+            )
+        },
         InvalidRequest,
         "raking",
     ),
@@ -725,7 +763,9 @@ def test_booleans_and_empty_tables_are_refused() -> None:
 def test_a_device_that_says_nothing_is_left_out_and_counted() -> None:
     frame = table().assign(by=["coin", "die"] * 300)
     designs = {
-        "coin": dn.matrix([["1/2", "1/2"], ["1/2", "1/2"]], categories=["no", "yes"]),
+        "coin": dn.matrix(
+            [["1/2", "1/2"], ["1/2", "1/2"]], categories=["no", "yes"]
+        ),
         "die": FORCED,
     }
     found = dn.regress("sent ~ x", frame, design=designs, devices="by")
@@ -740,7 +780,9 @@ def test_predictions_keep_the_rows_names() -> None:
     frame.loc["person 3", "x"] = NAN
     found = dn.regress("sent ~ x", frame, design=FORCED)
     names = [name for name in frame.index if name != "person 3"]
-    assert found.predict().index.tolist() == found.posterior().index.tolist() == names
+    assert (
+        found.predict().index.tolist() == found.posterior().index.tolist() == names
+    )
     assert found.predict(frame).loc["person 3"].isna().all()
 
 
@@ -758,14 +800,17 @@ def test_normal_errors_are_more_precise_where_numbers_are_normal() -> None:
     sent = [rng.choice(len(matrix), p=matrix[:, int(level)]) for level in levels]
     plain, normal = (
         dn.regress(
-            "sent ~ x", {"sent": sent, "x": x}, design=design, codes=True, family=family
+            "sent ~ x",
+            {"sent": sent, "x": x},
+            design=design,
+            codes=True,
+            family=family,
         )
         for family in ("linear", "normal")
     )
     assert normal.bse["x"] < 0.8 * plain.bse["x"]
-    assert (
-        abs(normal.params["x"] - 1) < 6.5 * normal.bse["x"]
-    )  # further by chance less than once in 10⁹
+    # further by chance less than once in 10⁹
+    assert abs(normal.params["x"] - 1) < 6.5 * normal.bse["x"]
     assert normal.predict({"x": [0.0]})["estimate"].item() == pytest.approx(
         normal.params["Intercept"]
     )
@@ -804,7 +849,9 @@ def test_a_sample_of_few_clusters_has_one_reference_distribution() -> None:
     effects = fit.effects()
     row = effects.summary().rows[0]
     assert effects.df == 7
-    assert row.high - row.estimate == pytest.approx(student.ppf(0.975, 7) * row.error)
+    assert row.high - row.estimate == pytest.approx(
+        student.ppf(0.975, 7) * row.error
+    )
     assert row.p_value == pytest.approx(2 * student.sf(abs(row.z), 7))
     assert (
         type(effects).from_json(effects.to_json(), fit.designs[0][1]).summary()

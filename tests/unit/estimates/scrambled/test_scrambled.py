@@ -12,7 +12,12 @@ import numpy as np
 import pytest
 
 import deniable as dn
-from deniable.errors import InvalidDesign, InvalidRequest, InvalidResponse, NotEstimable
+from deniable.errors import (
+    InvalidDesign,
+    InvalidRequest,
+    InvalidResponse,
+    NotEstimable,
+)
 from deniable.estimates.scrambled.designs import MODELS
 
 DATA = Path(__file__).parents[5] / "shared" / "data"
@@ -36,7 +41,10 @@ def law(model: str, y: Fraction) -> list[tuple[Fraction, Fraction]]:
         [(Fraction(v), Fraction(p)) for v, p in each.items()] for each in (S, U, W)
     )
     p, beta = Fraction(3, 5), Fraction(2, 5)
-    truth, added = [(y, p)], [(a * (y + b), q * r) for (a, q), (b, r) in product(w, u)]
+    truth, added = (
+        [(y, p)],
+        [(a * (y + b), q * r) for (a, q), (b, r) in product(w, u)],
+    )
     return {
         "eichhorn_hayre": [(y * v, q) for v, q in s],
         "eriksson": truth + [(v, (1 - p) * q) for v, q in u],
@@ -44,7 +52,8 @@ def law(model: str, y: Fraction) -> list[tuple[Fraction, Fraction]]:
         "saha": added,
         "diana_perri_1": truth + [(z, (1 - p) * q) for z, q in added],
         "diana_perri_2": [
-            (a * (beta * b + (1 - beta) * y), q * r) for (a, q), (b, r) in product(w, u)
+            (a * (beta * b + (1 - beta) * y), q * r)
+            for (a, q), (b, r) in product(w, u)
         ],
         "chaudhuri_christofides": [
             (y * a + b, q * r) for (a, q), (b, r) in product(s, u)

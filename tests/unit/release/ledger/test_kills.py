@@ -37,5 +37,7 @@ def test_what_went_wrong_would_be_seen(
         seen = kills.Outcome()
         kills.compare(path, left, seen)
         assert (
-            any(problem in each for each in seen.wrong) if problem else seen.wrong == []
+            any(problem in each for each in seen.wrong)
+            if problem
+            else seen.wrong == []
         )

@@ -41,7 +41,8 @@ def test_a_stage_is_drawn_once(ledger: Ledger, path: Path) -> None:
 def test_many_stages_in_any_order_cost_what_the_finest_does(ledger: Ledger) -> None:
     ledger.answer("colour", "green", stage(2))
     out = {
-        parity: ledger.release("colour", stage(parity)) for parity in (3, 2, 8, 5, 4, 7)
+        parity: ledger.release("colour", stage(parity))
+        for parity in (3, 2, 8, 5, 4, 7)
     }
     assert [each.receipt.epsilon_after for each in out.values()] == [
         exact.log_above(Fraction(most)) for most in (3, 3, 8, 8, 8, 8)
@@ -115,7 +116,9 @@ def test_planned_stages_wait_and_the_answer_is_not_kept(
     with pytest.raises(NotAllowed, match="erased"):
         ledger.release("colour", stage(9))
     with sqlite3.connect(path) as file:
-        assert file.execute("SELECT answer FROM release_answer").fetchall() == [(None,)]
+        assert file.execute("SELECT answer FROM release_answer").fetchall() == [
+            (None,)
+        ]
     file.close()
 
 
@@ -141,7 +144,8 @@ def test_designs_that_cannot_follow_are_refused(ledger: Ledger) -> None:
         ledger.release(
             "colour",
             dn.matrix(
-                [["9/10", "1/10", "1/10"], ["1/10", "9/10", "9/10"]], categories=COLOURS
+                [["9/10", "1/10", "1/10"], ["1/10", "9/10", "9/10"]],
+                categories=COLOURS,
             ),
         )
     with pytest.raises(Incompatible):
@@ -151,7 +155,9 @@ def test_designs_that_cannot_follow_are_refused(ledger: Ledger) -> None:
     assert len(ledger.status().question("colour").stages) == 1
 
 
-def test_an_answer_is_given_once_and_is_not_repeated_by_errors(ledger: Ledger) -> None:
+def test_an_answer_is_given_once_and_is_not_repeated_by_errors(
+    ledger: Ledger,
+) -> None:
     with pytest.raises(InvalidAnswer) as caught:
         ledger.answer("colour", "octarine", stage(2))
     assert "octarine" not in str(caught.value)
@@ -205,9 +211,12 @@ def test_withdrawal_stops_erases_and_tells(ledger: Ledger, path: Path) -> None:
 def test_sets_of_bits_go_into_a_ledger(ledger: Ledger) -> None:
     designs = [dn.unary(1_000, epsilon=each) for each in (1, 2, 3)]
     ledger.answer("item", "17", designs[0])
-    first, last, middle = (ledger.release("item", designs[each]) for each in (0, 2, 1))
+    first, last, middle = (
+        ledger.release("item", designs[each]) for each in (0, 2, 1)
+    )
     assert (
-        len({first.response.symbol, last.response.symbol, middle.response.symbol}) == 3
+        len({first.response.symbol, last.response.symbol, middle.response.symbol})
+        == 3
     )
     assert ledger.release("item", designs[1]).response == middle.response
     ledger.check()

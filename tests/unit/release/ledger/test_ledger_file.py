@@ -175,9 +175,8 @@ def test_a_file_without_the_answer_cannot_tell_it(path: Path) -> None:
         assert [len(each) for each in kept] == [SECRET, 2 * SECRET]
         assert left == [kept[0], kept[1][:SECRET]]
         assert kept[1][SECRET:] not in path.read_bytes()
-        assert _draws(kept[1][SECRET:]) == {
-            int(_response(path, "forgotten"), 16)
-        }  # what the test is about
+        # what the test is about
+        assert _draws(kept[1][SECRET:]) == {int(_response(path, "forgotten"), 16)}
         for question in ("planned", "forgotten"):
             ledger.release(question, stage(3))  # a coarser one is made all the same
     assert _secrets(path) == left
@@ -217,7 +216,9 @@ def _response(path: Path, question: str) -> str:
 
 def _draws(secret: bytes) -> set[int]:
     """Return what the answer sends, drawn again."""
-    return {stage(4).channel.draw(0, DerivedBytes(secret, [stage(4).hash, None, None]))}
+    return {
+        stage(4).channel.draw(0, DerivedBytes(secret, [stage(4).hash, None, None]))
+    }
 
 
 def _planned(secret: bytes) -> int:

@@ -17,7 +17,9 @@ def cheapest(prices: Prices, held: int, wanted: int) -> Fraction:
     """The cheapest way of all ways to come to a stage or a finer one, gone through."""
     between = list(range(NOTHING + 1, len(STAGES)))
     ways = [
-        way for size in range(len(between) + 1) for way in permutations(between, size)
+        way
+        for size in range(len(between) + 1)
+        for way in permutations(between, size)
     ]
     costs = []
     for way in ways:
@@ -46,7 +48,11 @@ def test_no_detour_is_cheaper_than_the_price() -> None:
         ([1, 2, 5], {(0, 2): 7}, "holding more never costs more"),
         ([1, 2, 5], {(0, 2): 5}, "by way of stage 1 only 4"),
         ([5, 6, 7], {(0, 1): 6, (0, 2): 5}, "expected prices that rise"),
-        ([5, 6, 7], {(0, 1): 5, (0, 2): 5, (1, 2): 6}, "holding more never costs more"),
+        (
+            [5, 6, 7],
+            {(0, 1): 5, (0, 2): 5, (1, 2): 6},
+            "holding more never costs more",
+        ),
     ],
 )
 def test_arbitrage_is_refused(

@@ -59,13 +59,14 @@ def test_a_stage_is_drawn_once_for_everybody(panel: Panel, where: str) -> None:
     ]
 
 
-def test_people_at_different_stages_are_drawn_from_what_they_have(panel: Panel) -> None:
+def test_people_at_different_stages_are_drawn_from_what_they_have(
+    panel: Panel,
+) -> None:
     some, others = list(PEOPLE)[:10], list(PEOPLE)[10:20]
     panel.release("colour", stage(2), respondents=some)
     panel.release("colour", stage(8), respondents=[*some[:5], *others])
-    middle = panel.release(
-        "colour", stage(4)
-    )  # from below, from above, from between, and afresh
+    # from below, from above, from between, and afresh
+    middle = panel.release("colour", stage(4))
     assert middle.fresh == 30
     last = panel.release("colour", stage(2))
     assert last.fresh == 20
@@ -121,9 +122,8 @@ def test_a_budget_holds_for_each_respondent(where: str) -> None:
         with pytest.raises(OverBudget, match="for 3 respondents") as caught:
             panel.release("colour", stage(4))
         assert caught.value.excess == pytest.approx(math.log(2), rel=1e-9)
-        assert [each.question for each in panel.receipts()] == [
-            "shape"
-        ]  # nothing was drawn for anybody
+        # nothing was drawn for anybody
+        assert [each.question for each in panel.receipts()] == ["shape"]
         panel.release("colour", stage(4), respondents=list(PEOPLE)[3:])
         panel.release("colour", stage(2))
         with pytest.raises(OverBudget):
@@ -150,9 +150,12 @@ def test_planned_answers_are_not_kept(where: str) -> None:
 
 def other_ladder() -> Ladder:
     """A garbling is not unique where two responses of the finer design say the same; here it is not the one found."""
-    coarse = dn.matrix([["5/10", "3/10"], ["5/10", "7/10"]], categories=["yes", "no"])
+    coarse = dn.matrix(
+        [["5/10", "3/10"], ["5/10", "7/10"]], categories=["yes", "no"]
+    )
     fine = dn.matrix(
-        [["6/10", "2/10"], ["2/10", "4/10"], ["2/10", "4/10"]], categories=["yes", "no"]
+        [["6/10", "2/10"], ["2/10", "4/10"], ["2/10", "4/10"]],
+        categories=["yes", "no"],
     )
     garbling = Dense.from_rows(
         [[Fraction(each, 10) for each in row] for row in ([7, 4, 0], [3, 6, 10])]
@@ -173,9 +176,8 @@ def test_stages_stay_with_the_step_that_they_were_drawn_by(where: str) -> None:
             panel.answer("smokes", {"carl": "no"}, about=ladder(stages.designs))
         panel.answer("smokes", {"dora": "no"}, about=stages.designs[0])
         panel.release("smokes", 0)
-        assert (
-            panel.release("smokes", 1).fresh == 3
-        )  # dora's is raised by the same step
+        # dora's is raised by the same step
+        assert panel.release("smokes", 1).fresh == 3
         with panel.transaction(write=False) as book:
             (step,) = book.steps(1).values()
         assert step == relaxation_to_json(stages.steps[0])
@@ -206,7 +208,9 @@ def test_designs_that_send_sets_are_released_too(panel: Panel) -> None:
     assert first.responses.shape == last.responses.shape == (30, 1)
     assert all(each.startswith("b") for each in middle.symbols)
     assert middle.tally().respondents == 30
-    assert np.array_equal(panel.release("bits", stages[1]).responses, middle.responses)
+    assert np.array_equal(
+        panel.release("bits", stages[1]).responses, middle.responses
+    )
 
 
 def test_what_does_not_fit_is_refused(panel: Panel, where: str) -> None:
@@ -237,7 +241,8 @@ def test_what_does_not_fit_is_refused(panel: Panel, where: str) -> None:
         panel.release(
             "colour",
             dn.matrix(
-                [["9/10", "1/10", "1/10"], ["1/10", "9/10", "9/10"]], categories=COLOURS
+                [["9/10", "1/10", "1/10"], ["1/10", "9/10", "9/10"]],
+                categories=COLOURS,
             ),
         )
     with pytest.raises(InvalidRequest, match="exists already"):
@@ -289,9 +294,8 @@ def test_a_budget_that_is_refused_leaves_nothing(tmp_path: Path) -> None:
 def test_threads_share_a_panel_and_a_budget(where: str) -> None:
     """A transaction that is undone takes no other one with it, and none is seen too late."""
     refused: list[str] = []
-    if where.startswith(
-        "postgresql"
-    ):  # a server where a transaction sees only what was there when it began
+    # a server where a transaction sees only what was there when it began
+    if where.startswith("postgresql"):
         where += f"{'&' if '?' in where else '?'}options=-c%20default_transaction_isolation%3Dserializable"
     with (
         Panel.create(where, budget=exact.log_above(Fraction(4))) as shared,
@@ -306,7 +310,9 @@ def test_threads_share_a_panel_and_a_budget(where: str) -> None:
             except OverBudget:
                 refused.append(f"q{number}")
 
-        threads = [threading.Thread(target=ask, args=(number,)) for number in range(6)]
+        threads = [
+            threading.Thread(target=ask, args=(number,)) for number in range(6)
+        ]
         for each in threads:
             each.start()
         for each in threads:
@@ -315,5 +321,6 @@ def test_threads_share_a_panel_and_a_budget(where: str) -> None:
         assert (len(out), len(refused)) == (2, 4)
         assert sorted(out + refused) == [f"q{number}" for number in range(6)]
         assert [
-            sum(each.respondents for each in shared.tallies(name).seen) for name in out
+            sum(each.respondents for each in shared.tallies(name).seen)
+            for name in out
         ] == [1, 1]

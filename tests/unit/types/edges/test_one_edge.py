@@ -78,7 +78,12 @@ def test_what_does_not_fit_is_refused(build, error) -> None:  # type: ignore[no-
 
 
 def test_one_by_one_and_all_together_draw_alike() -> None:
-    edges = [("a", "tax", 0.5), ("b", "transport", 1), ("c", "tax", 0), ("d", "tax", 1)]
+    edges = [
+        ("a", "tax", 0.5),
+        ("b", "transport", 1),
+        ("c", "tax", 0),
+        ("d", "tax", 1),
+    ]
     table = dict(
         zip(("person", "item", "weight"), zip(*edges, strict=True), strict=True)
     )
@@ -180,7 +185,8 @@ def test_tallies_refuse_what_does_not_belong() -> None:
     with pytest.raises(UnreadableFile):
         EdgeTally.from_json(
             documents.seal(
-                "one-edge-tally", {"design": DESIGN.hash, "counts": [1], "missing": 0}
+                "one-edge-tally",
+                {"design": DESIGN.hash, "counts": [1], "missing": 0},
             ),
             DESIGN,
         )
@@ -193,21 +199,31 @@ def test_tallies_refuse_what_does_not_belong() -> None:
 
 def test_weights_are_estimated_without_bias_from_expected_counts() -> None:
     design = one_edge(ITEMS, 2, family="rr3_dagger", importance=[3, 1, 1])
-    channel, truth = design.choice.channel, np.array([[0.2, 0.3, 0.5], [0.6, 0.1, 0.3]])
+    channel, truth = (
+        design.choice.channel,
+        np.array([[0.2, 0.3, 0.5], [0.6, 0.1, 0.3]]),
+    )
     sent = np.array(
-        [[float(channel.probability(i, given=j)) for j in range(3)] for i in range(3)]
+        [
+            [float(channel.probability(i, given=j)) for j in range(3)]
+            for i in range(3)
+        ]
     )
     counts = np.rint(truth @ sent.T * [[10**9], [10**8]]).astype(np.int64)
     found = estimate(EdgeTally(design, counts))
     assert found.numbers.shares == pytest.approx(truth, abs=1e-6)
     assert found.mean == pytest.approx([0.65, 0.35], abs=1e-6)
     assert found.weight == pytest.approx([0.65e9, 0.35e8], rel=1e-5)
-    assert dn.estimate(found.tally.of("tax")).value == pytest.approx(truth[0], abs=1e-6)
+    assert dn.estimate(found.tally.of("tax")).value == pytest.approx(
+        truth[0], abs=1e-6
+    )
     assert json.loads(found.tally.to_json())["design"] == design.hash
 
 
 @pytest.mark.parametrize("population", [None, 500, 100])
-def test_variances_are_those_of_the_three_answer_design(population: int | None) -> None:
+def test_variances_are_those_of_the_three_answer_design(
+    population: int | None,
+) -> None:
     counts = np.array([[30, 25, 45], [60, 10, 30]])
     found = estimate(
         EdgeTally(one_edge(ITEMS, 3), counts),
@@ -217,13 +233,19 @@ def test_variances_are_those_of_the_three_answer_design(population: int | None) 
     for number in range(2):
         shares = np.clip(found.numbers.shares[number], 0, None)
         shares /= shares.sum()
-        f = 1.0 if population is None else (2 * population - 200) / (2 * population - 1)
+        f = (
+            1.0
+            if population is None
+            else (2 * population - 200) / (2 * population - 1)
+        )
         free = covariance(found.tally.design.choice, shares.tolist(), 100)
         fixed = covariance(
             found.tally.design.choice, shares.tolist(), 100, population=100
         )
         matrix = (fixed + f * (free - fixed)) * 100 / 99
-        assert found.variance("mean")[number] == pytest.approx(t @ matrix @ t, rel=1e-9)
+        assert found.variance("mean")[number] == pytest.approx(
+            t @ matrix @ t, rel=1e-9
+        )
     assert found.errors("weight") == pytest.approx(found.errors("mean") * 100)
 
 
@@ -234,7 +256,9 @@ def test_numbers_of_the_whole_graph() -> None:
     assert found.average_degree("all").value == pytest.approx(400 / 202)
     assert found.density().value == pytest.approx(0.5)
     assert found.average_weight().value == pytest.approx(found.weight.sum() / 200)
-    assert found.average_weight("items").value == pytest.approx(found.weight.sum() / 2)
+    assert found.average_weight("items").value == pytest.approx(
+        found.weight.sum() / 2
+    )
     assert found.average_weight().error == pytest.approx(
         found.variance("weight").sum() ** 0.5 / 200
     )
@@ -275,13 +299,13 @@ def test_an_item_without_edges_has_no_mean() -> None:
 
 
 def test_items_of_a_graph_with_one_edge_each_are_ranked() -> None:
-    sent = ["1 tax"] * 900 + ["0 tax"] * 100 + ["0 transport"] * 300 + ["1/2 transport"]
+    sent = (
+        ["1 tax"] * 900 + ["0 tax"] * 100 + ["0 transport"] * 300 + ["1/2 transport"]
+    )
     found = estimate(tally(one_edge(["tax", "transport", "water"], 3), sent))
     assert [(each.item, each.sure) for each in found.top(1)] == [("tax", True)]
-    assert [each.item for each in found.top(3, "mean")] == [
-        "tax",
-        "transport",
-    ]  # of water nothing is known
+    # of water nothing is known
+    assert [each.item for each in found.top(3, "mean")] == ["tax", "transport"]
     assert found.average_degree().value == pytest.approx(1301 / 3)
     with pytest.raises(InvalidRequest, match="degree"):
         found.value("edges")
@@ -294,7 +318,9 @@ def test_intervals_keep_their_level_with_few_edges() -> None:
     held = {"normal": 0.0, None: 0.0}
     for some in [(a, b) for a in range(11) for b in range(11 - a)]:
         counts = [*some, 10 - sum(some)]
-        found = estimate(EdgeTally(design, np.array([counts, [0, 0, 0]]))).about("mean")
+        found = estimate(EdgeTally(design, np.array([counts, [0, 0, 0]]))).about(
+            "mean"
+        )
         for method in held:
             low, high = found.conf_int(method=method)["tax"]
             held[method] += law.pmf(counts) * (low <= 0.97 <= high)
@@ -304,7 +330,9 @@ def test_intervals_keep_their_level_with_few_edges() -> None:
 
 def test_one_edge_tells_nothing_and_a_population_is_known() -> None:
     design = one_edge(["tax", "transport"], 8)
-    found = estimate(EdgeTally(design, np.array([[1, 0, 0], [9, 0, 1]]))).about("mean")
+    found = estimate(EdgeTally(design, np.array([[1, 0, 0], [9, 0, 1]]))).about(
+        "mean"
+    )
     assert found.conf_int()["tax"] == (0, 1)
     assert found.summary().interval == "wide"
     census = estimate(found.tally, population=11).about("mean")

@@ -17,7 +17,9 @@ from deniable.types.key_value.estimate import ItemEstimate, estimate
 ASKED = 20
 
 
-def with_hits(epsilon: float, hits: int, population: int | None = None) -> ItemEstimate:
+def with_hits(
+    epsilon: float, hits: int, population: int | None = None
+) -> ItemEstimate:
     """Twenty were asked about each of two items, and so many said "+" about the first."""
     counts = np.array([[ASKED - hits, hits, 0], [ASKED, 0, 0]])
     counted = KeyValueTally(lpp_club(2, epsilon), counts, 2 * ASKED)
@@ -32,14 +34,17 @@ def coverage(epsilon: float, frequency: float, method: str | None) -> float:
     held = 0.0
     for hits in range(ASKED + 1):
         low, high = with_hits(epsilon, hits).conf_int(method=method)["0"]
-        held += binom.pmf(hits, ASKED, rate) * (low - 1e-9 <= frequency <= high + 1e-9)
+        held += binom.pmf(hits, ASKED, rate) * (
+            low - 1e-9 <= frequency <= high + 1e-9
+        )
     return float(held)
 
 
 @pytest.mark.parametrize("epsilon", [0.5, 2, 8])
 def test_frequencies_at_and_near_none(epsilon: float) -> None:
     assert all(
-        coverage(epsilon, share, None) >= 0.92 for share in (0, 0.005, 0.05, 0.1, 0.3)
+        coverage(epsilon, share, None) >= 0.92
+        for share in (0, 0.005, 0.05, 0.1, 0.3)
     )
 
 
@@ -126,7 +131,8 @@ def held(
     plus = frequency * (mean - 1) / 4
     law = multinomial(
         ASKED,
-        found.design.scheme.symbol.floats() @ [1 - frequency, plus, frequency - plus],
+        found.design.scheme.symbol.floats()
+        @ [1 - frequency, plus, frequency - plus],
     )
     return float(law.pmf(SENT)[(low <= truth + 1e-6) & (truth - 1e-6 <= high)].sum())
 
@@ -167,7 +173,9 @@ def test_the_mean_of_an_item_that_perhaps_nobody_has_may_be_anything() -> None:
 
 def test_with_a_single_response_nothing_is_known() -> None:
     counted = KeyValueTally(
-        lpp_club(2, 8, low=-2, high=1), np.array([[0, 1, 0], [ASKED, 0, 0]]), ASKED + 1
+        lpp_club(2, 8, low=-2, high=1),
+        np.array([[0, 1, 0], [ASKED, 0, 0]]),
+        ASKED + 1,
     )
     found = estimate(counted, scaling="conditional")
     assert found.about("mean").interval("0") == (-2, 1)

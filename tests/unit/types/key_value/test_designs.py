@@ -73,7 +73,9 @@ NO_RESPONSES = [
         if (each.name, text) != ("pckv_grr", "0")
     ],
 )
-def test_what_is_no_response_is_refused(design: KeyValueDesign, text: object) -> None:
+def test_what_is_no_response_is_refused(
+    design: KeyValueDesign, text: object
+) -> None:
     with pytest.raises(InvalidResponse, match="expected one such as"):
         design.response_number(text)  # type: ignore[arg-type]
 
@@ -107,23 +109,20 @@ def test_the_saving_against_sequential_composition_is_a_number() -> None:
     assert lpp_ddagger(4, epsilon1=1, epsilon2=1).saving == pytest.approx(
         2 - 1.37988549304172
     )
-    assert lpp_club(4, 1).saving == pytest.approx(
-        1
-    )  # the even channel tells both with ε at the price of one
+    # the even channel tells both with ε at the price of one
+    assert lpp_club(4, 1).saving == pytest.approx(1)
     assert vpp(4, 1).saving == 0
     assert pckv_ue(4, 2).saving > 1
-    assert (
-        pckv_grr(4, 2, padding=2).saving > pckv_grr(4, 2).saving
-    )  # sampling among places saves too
+    # sampling among places saves too
+    assert pckv_grr(4, 2, padding=2).saving > pckv_grr(4, 2).saving
 
 
 def test_a_public_fake_weight_costs_what_lemma_1_prints() -> None:
     assert lpp(4, 1, 1, fake_weight=1).epsilon == pytest.approx(2)
     assert lpp(4, 1, 1, fake_weight=-1).epsilon == pytest.approx(2)
     assert lpp(4, 1, 1).parity == lpp_ddagger(4, epsilon1=1, epsilon2=1).parity
-    assert lpp(4, "1/10", 2, fake_weight="1/10").epsilon == pytest.approx(
-        2
-    )  # small fake weights are free here
+    # small fake weights are free here
+    assert lpp(4, "1/10", 2, fake_weight="1/10").epsilon == pytest.approx(2)
 
 
 def test_one_item_alone_is_enough() -> None:

@@ -28,7 +28,9 @@ TRUTH = ((0.5, 0.5), (0.3, -0.2), (0.01, 0.0))  # frequency and mean of each ite
 def counted(design: KeyValueDesign, counts: np.ndarray = COUNTS) -> KeyValueTally:
     """The tally of these counts: about one item each, or from everybody about each."""
     return KeyValueTally(
-        design, counts, int(counts.sum() if design.scheme.one_each else counts[0].sum())
+        design,
+        counts,
+        int(counts.sum() if design.scheme.one_each else counts[0].sum()),
     )
 
 
@@ -92,10 +94,11 @@ def test_the_better_scaling_is_the_default() -> None:
     )
     assert (conditional.errors("degree") < fixed.errors("degree")).all()
     few = counted(lpp_club(ITEMS, 1), np.array([[1, 0, 0], [30, 5, 5], [20, 3, 4]]))
-    assert (
-        estimate(few).numbers.linear.scaling == "fixed"
-    )  # one response about an item is no mean
-    nobody = counted(lpp_club(ITEMS, 1), np.array([[0, 0, 0], [30, 5, 5], [20, 3, 4]]))
+    # one response about an item is no mean
+    assert estimate(few).numbers.linear.scaling == "fixed"
+    nobody = counted(
+        lpp_club(ITEMS, 1), np.array([[0, 0, 0], [30, 5, 5], [20, 3, 4]])
+    )
     assert estimate(nobody).numbers.linear.scaling == "fixed"
     assert any(
         "nobody was asked about 1 items" in each.text
@@ -173,7 +176,9 @@ def test_the_covariance_of_single_items_is_part_of_the_whole(scaling: str) -> No
     [pckv_ue(ITEMS, 1, padding=2), pckv_grr(ITEMS, 1, padding=2)],
     ids=["ue", "grr"],
 )
-def test_totals_are_the_sums_over_the_covariance_matrix(design: KeyValueDesign) -> None:
+def test_totals_are_the_sums_over_the_covariance_matrix(
+    design: KeyValueDesign,
+) -> None:
     found = estimate(typical(design))
     matrix = found.joint_covariance(ITEMS)
     degrees, weights = np.repeat([1, 0], 3), np.repeat([0, 1], 3)
@@ -197,7 +202,9 @@ def test_averages_and_density_of_the_graph() -> None:
     assert found.average_degree().value == pytest.approx(edges / 3)
     assert found.average_degree("all").value == pytest.approx(2 * edges / 9003)
     assert found.density().value == pytest.approx(edges / 27000)
-    assert found.average_weight("items").value == pytest.approx(found.weight.sum() / 3)
+    assert found.average_weight("items").value == pytest.approx(
+        found.weight.sum() / 3
+    )
     assert found.average_weight("all").value == pytest.approx(
         2 * found.weight.sum() / 9003
     )
@@ -241,7 +248,9 @@ def test_the_census_variance_is_that_of_the_exact_moments() -> None:
     sent = np.array(
         [[float(symbol.probability(i, given=j)) for j in range(3)] for i in range(3)]
     )
-    counts = np.rint(np.tile(sent @ [0.6, 0.2, 0.2] * n / 4, (4, 1))).astype(np.int64)
+    counts = np.rint(np.tile(sent @ [0.6, 0.2, 0.2] * n / 4, (4, 1))).astype(
+        np.int64
+    )
     found = estimate(
         KeyValueTally(design, counts, int(counts.sum())),
         scaling="fixed",
@@ -321,16 +330,19 @@ def test_top_items_are_ranked_and_sure_ones_told() -> None:
     found = estimate(typical(lpp_club(ITEMS, 3)))
     first, second = found.top(2)
     assert (first.item, first.sure) == ("tea", True)
-    assert (second.item, second.value) == ("coffee", pytest.approx(found.frequency[1]))
+    assert (second.item, second.value) == (
+        "coffee",
+        pytest.approx(found.frequency[1]),
+    )
     assert first.low < first.value < first.high
     assert [each.sure for each in found.top(3)] == [True] * 3
-    assert {each.item for each in estimate(CLUB).top(3, "mean")} == {
-        "tea",
-        "coffee",
-    }  # milk is within noise
+    # milk is within noise
+    assert {each.item for each in estimate(CLUB).top(3, "mean")} == {"tea", "coffee"}
     assert not any(
         each.sure
-        for each in estimate(counted(lpp_club(ITEMS, 1), np.full((3, 3), 100))).top(1)
+        for each in estimate(counted(lpp_club(ITEMS, 1), np.full((3, 3), 100))).top(
+            1
+        )
     )
     with pytest.raises(InvalidRequest, match="count"):
         found.top(0)
@@ -430,7 +442,9 @@ def test_what_padding_cut_off_is_put_back(design: KeyValueDesign) -> None:
         found.errors("weight") * 2.6 / 1.8
     )
     assert corrected.errors("mean") == pytest.approx(found.errors("mean"))
-    assert corrected.density().value == pytest.approx(found.density().value * 2.6 / 1.8)
+    assert corrected.density().value == pytest.approx(
+        found.density().value * 2.6 / 1.8
+    )
     assert np.array(list(corrected.conf_int().values())) == pytest.approx(
         np.array(list(found.conf_int().values())) * 2.6 / 1.8
     )

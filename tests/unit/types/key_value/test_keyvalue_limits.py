@@ -39,14 +39,14 @@ def test_what_symbols_do_not_tell_has_no_average_and_no_covariance() -> None:
 
 def test_an_average_weight_of_no_edges_is_left_out_and_warned_about() -> None:
     design = pckv_ue(["tea"], a="1/2", b="3/4", p="3/4")
-    nothing = estimate(
-        KeyValueTally(design, np.array([[3, 1, 0]]), 4)
-    )  # as many as there are without any edge
+    # as many as there are without any edge
+    nothing = estimate(KeyValueTally(design, np.array([[3, 1, 0]]), 4))
     assert nothing.degree.tolist() == [0]
     assert math.isnan(nothing.average_weight().value)
     assert nothing.average_weight().error == math.inf
     assert any(
-        "number of all edges is within noise" in each.text for each in nothing.warnings
+        "number of all edges is within noise" in each.text
+        for each in nothing.warnings
     )
     assert "average weight" not in nothing.summary().graph
     plenty = estimate(KeyValueTally(design, np.array([[6000, 3000, 1000]]), 10_000))
@@ -55,7 +55,9 @@ def test_an_average_weight_of_no_edges_is_left_out_and_warned_about() -> None:
 
 
 def test_items_that_nobody_was_asked_about_have_no_conditional_estimate() -> None:
-    with pytest.raises(InvalidRequest, match="nobody was asked about 1 of the items"):
+    with pytest.raises(
+        InvalidRequest, match="nobody was asked about 1 of the items"
+    ):
         estimate(tally(lpp_club(ITEMS, 1), SENT[:2]), scaling="conditional")
 
 
@@ -74,7 +76,9 @@ def test_items_that_nobody_was_asked_about_have_no_conditional_estimate() -> Non
     ],
 )
 def test_shares_of_people_that_are_none_are_refused(sizes: object) -> None:
-    found = estimate(KeyValueTally(pckv_grr(ITEMS, 3), np.array([[5, 3, 2]] * 3), 10))
+    found = estimate(
+        KeyValueTally(pckv_grr(ITEMS, 3), np.array([[5, 3, 2]] * 3), 10)
+    )
     with pytest.raises(InvalidRequest, match="do not fit"):
         found.corrected(sizes)  # type: ignore[arg-type]
 
@@ -103,7 +107,9 @@ def test_small_scales_are_told_well_apart(low: object, high: object) -> None:
 @pytest.mark.parametrize(
     ("low", "high"), [(-1e308, 1e308), (0, "1e400"), (10**17, 10**17 + 1)]
 )
-def test_scales_that_floats_cannot_hold_are_refused(low: object, high: object) -> None:
+def test_scales_that_floats_cannot_hold_are_refused(
+    low: object, high: object
+) -> None:
     with pytest.raises(InvalidDesign, match="floats tell well apart"):
         lpp_club(ITEMS, 1, low=low, high=high)  # type: ignore[arg-type]
 

@@ -49,7 +49,9 @@ def test_an_answer_that_does_not_fit_is_never_repeated(
         "respond(pckv_ue(3, 1), {'0': 1})",
     ],
 )
-def test_the_respondents_side_loads_the_standard_library_alone(statement: str) -> None:
+def test_the_respondents_side_loads_the_standard_library_alone(
+    statement: str,
+) -> None:
     program = (
         f"import sys\nbefore = set(sys.modules)\n{statement}\n"
         "new = {name.partition('.')[0] for name in set(sys.modules) - before}\n"

@@ -83,7 +83,11 @@ def test_moments_need_a_design_that_tells_both() -> None:
         moments(vpp(2, 1), [1, None])
     with pytest.raises(NotEstimable, match="the signs of weights"):
         moments(lpp_club(2, 1, importance="frequency"), [1, None])
-    for design, asked in ((lpp_club(2, 1), 3), (lpp_club(2, 1), 0), (pckv_ue(2, 1), 1)):
+    for design, asked in (
+        (lpp_club(2, 1), 3),
+        (lpp_club(2, 1), 0),
+        (pckv_ue(2, 1), 1),
+    ):
         with pytest.raises(InvalidRequest, match="asked is"):
             conditional_moments(design, [1, None], asked)
 
@@ -129,7 +133,17 @@ def test_tiny_floats_lie_on_the_grid() -> None:
 
 @pytest.mark.parametrize(
     "given",
-    [1.0000001, -2, "11/10", float("nan"), float("inf"), True, None, "zebra", 10**400],
+    [
+        1.0000001,
+        -2,
+        "11/10",
+        float("nan"),
+        float("inf"),
+        True,
+        None,
+        "zebra",
+        10**400,
+    ],
 )
 def test_other_weights_are_refused_and_not_repeated(given: object) -> None:
     with pytest.raises(InvalidAnswer, match="from -1 to 1") as caught:
@@ -142,9 +156,9 @@ def test_scales_are_brought_to_minus_one_and_one() -> None:
     assert read_weight(0.5, low, high) == -1
     assert read_weight(5, low, high) == 1
     assert read_weight("11/4", low, high) == 0
-    assert abs(read_weight(4.9, low, high) - read_weight("4.9", low, high)) < Fraction(
-        1, 10**15
-    )
+    assert abs(
+        read_weight(4.9, low, high) - read_weight("4.9", low, high)
+    ) < Fraction(1, 10**15)
     with pytest.raises(InvalidAnswer, match=r"from 0.5 to 5"):
         read_weight(0.4, low, high)
 

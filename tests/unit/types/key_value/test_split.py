@@ -97,9 +97,13 @@ def test_ours_is_better_than_lpp_in_both_at_equal_true_epsilon(
 
 @pytest.mark.parametrize("builder", [pckv_ue, pckv_grr])
 @pytest.mark.parametrize(("items", "padding"), [(20, 1), (20, 4), (6, 5)])
-def test_no_other_numbers_of_pckv_are_better(builder, items: int, padding: int) -> None:  # type: ignore[no-untyped-def]
+def test_no_other_numbers_of_pckv_are_better(
+    builder, items: int, padding: int
+) -> None:  # type: ignore[no-untyped-def]
     epsilon, wanted = 1.5, read_goal(None, 0.1, 0)
-    best = wanted.risk(club(builder(items, epsilon, padding=padding)), places=padding)
+    best = wanted.risk(
+        club(builder(items, epsilon, padding=padding)), places=padding
+    )
     limit = float(exp_below(epsilon))
     steps = [step / 16 for step in range(1, 16)]
     for a, p in product(steps, [0.5 + step / 32 for step in range(1, 16)]):
@@ -132,11 +136,18 @@ def test_for_the_frequency_alone_nothing_is_spent_on_signs() -> None:
 
 def test_the_risk_in_floats_is_that_of_the_exact_moments() -> None:
     f, mean = 0.3, -0.4
-    for design in (lpp_club(5, 1), pckv_ue(5, 1, padding=2), pckv_grr(5, 1, padding=2)):
+    for design in (
+        lpp_club(5, 1),
+        pckv_ue(5, 1, padding=2),
+        pckv_grr(5, 1, padding=2),
+    ):
         exact = second_moments(design.scheme, conditional=True)
         shares = (1 - f, f * (1 + mean) / 2, f * (1 - mean) / 2)
         second = [
-            sum(share * float(value) for share, value in zip(shares, row, strict=True))
+            sum(
+                share * float(value)
+                for share, value in zip(shares, row, strict=True)
+            )
             for row in (exact.degree, exact.weight, exact.both)
         ]
         var_f, var_w, cov = (

@@ -14,7 +14,12 @@ from deniable.errors import (
     UnreadableFile,
 )
 from deniable.types.key_value.count import KeyValueTally, tally
-from deniable.types.key_value.design import KeyValueDesign, lpp_club, pckv_grr, pckv_ue
+from deniable.types.key_value.design import (
+    KeyValueDesign,
+    lpp_club,
+    pckv_grr,
+    pckv_ue,
+)
 from deniable.types.key_value.respond import respond
 from tests.support.keyvalue import designs
 from tests.support.seeded import seeded
@@ -38,7 +43,9 @@ def test_responses_texts_and_arrays_count_alike(design: KeyValueDesign) -> None:
         array = np.array(numbers, np.uint16)
     counted = tally(design, sent)
     assert (
-        counted == tally(design, [each.symbol for each in sent]) == tally(design, array)
+        counted
+        == tally(design, [each.symbol for each in sent])
+        == tally(design, array)
     )
     assert counted.respondents == 40
     assert counted.asked.sum() == (40 if design.scheme.one_each else 120)
@@ -47,7 +54,9 @@ def test_responses_texts_and_arrays_count_alike(design: KeyValueDesign) -> None:
 
 @st.composite
 def tallies(draw: st.DrawFn, design: KeyValueDesign) -> KeyValueTally:
-    numbers = draw(st.lists(st.integers(0, design.scheme.responses - 1), max_size=12))
+    numbers = draw(
+        st.lists(st.integers(0, design.scheme.responses - 1), max_size=12)
+    )
     missing = draw(st.integers(0, 3))
     return tally(
         design, [*(design.symbol(number) for number in numbers), *[None] * missing]
@@ -139,7 +148,11 @@ def test_a_tally_file_with_other_counts_is_refused() -> None:
     body = json.loads(counted.to_json())
     for counts in ([[0, 0]] * 3, [["0", 0, 0]] * 3, [3, 3, 3]):
         edited = {
-            key: value for key, value in body.items() if key not in ("schema", "hash")
+            key: value
+            for key, value in body.items()
+            if key not in ("schema", "hash")
         } | {"counts": counts}
         with pytest.raises(UnreadableFile, match="whole numbers"):
-            KeyValueTally.from_json(documents.seal("keyvalue-tally", edited), BUILT[0])
+            KeyValueTally.from_json(
+                documents.seal("keyvalue-tally", edited), BUILT[0]
+            )

@@ -34,7 +34,8 @@ def tallies(n: int, cells: int) -> np.ndarray:
 def made() -> list[ItemEstimate]:
     counts = tallies(N, 2 * DESIGN.width)
     return [
-        estimate(KeyValueTally(DESIGN, each.reshape(ITEMS, -1), N)) for each in counts
+        estimate(KeyValueTally(DESIGN, each.reshape(ITEMS, -1), N))
+        for each in counts
     ]
 
 
@@ -43,7 +44,8 @@ def rates(design: KeyValueDesign, frequencies: tuple[float, ...]) -> np.ndarray:
     sent = design.scheme.symbol.floats()
     plus = np.array([0.0, 0.75])
     shares = [
-        (1 - f, f * up, f * (1 - up)) for f, up in zip(frequencies, plus, strict=True)
+        (1 - f, f * up, f * (1 - up))
+        for f, up in zip(frequencies, plus, strict=True)
     ]
     return np.concatenate([sent @ each for each in shares]) / ITEMS
 
@@ -99,7 +101,9 @@ def test_the_average_weight_of_one_edge_each() -> None:
     design, n = dn.one_edge(["a", "b"], 8), 6
     sent, counts = floats(design.choice.channel), tallies(n, 3)
     found = [
-        estimate_edges(EdgeTally(design, np.array([each, [0, 0, 0]]))).average_weight()
+        estimate_edges(
+            EdgeTally(design, np.array([each, [0, 0, 0]]))
+        ).average_weight()
         for each in counts
     ]
     tested, plain = (
@@ -115,7 +119,9 @@ def test_the_average_weight_of_one_edge_each() -> None:
             )
             >= 0.92
         )
-    assert held(plain, multinomial.pmf(counts, n, sent @ (0.97, 0, 0.03)), 0.03) < 0.5
+    assert (
+        held(plain, multinomial.pmf(counts, n, sent @ (0.97, 0, 0.03)), 0.03) < 0.5
+    )
 
 
 def test_in_other_units_the_interval_goes_along() -> None:

@@ -51,7 +51,9 @@ def designs(epsilon: float) -> tuple[NumberDesign, NumberDesign]:
 def law(design: NumberDesign, mean: float) -> np.ndarray:
     share = (mean - float(design.range.low)) / float(design.range.width)
     return np.asarray(
-        binom.pmf(np.arange(N + 1), N, design.channel.floats()[1] @ [1 - share, share])
+        binom.pmf(
+            np.arange(N + 1), N, design.channel.floats()[1] @ [1 - share, share]
+        )
     )
 
 
@@ -60,12 +62,15 @@ def coverage(epsilon: float, who: str, method: str | None = None) -> float:
     both = values @ shares, values**2 @ shares
     truth = both[1] - both[0] ** 2
     one, two = (
-        law(design, mean) for design, mean in zip(designs(epsilon), both, strict=True)
+        law(design, mean)
+        for design, mean in zip(designs(epsilon), both, strict=True)
     )
     ends = [
         [variance(epsilon, i, j, method) for j in range(N + 1)] for i in range(N + 1)
     ]
-    held = [[low - 1e-9 <= truth <= high + 1e-9 for low, high in row] for row in ends]
+    held = [
+        [low - 1e-9 <= truth <= high + 1e-9 for low, high in row] for row in ends
+    ]
     return float(one @ np.array(held) @ two)
 
 

@@ -45,9 +45,12 @@ def test_a_value_is_the_decimal_it_shows(value: object) -> None:
 
 
 @pytest.mark.parametrize(
-    "value", [101, -0.001, "100.0000001", math.inf, math.nan, "a secret", None, 7777777]
+    "value",
+    [101, -0.001, "100.0000001", math.inf, math.nan, "a secret", None, 7777777],
 )
-def test_a_value_outside_its_range_is_refused_and_not_repeated(value: object) -> None:
+def test_a_value_outside_its_range_is_refused_and_not_repeated(
+    value: object,
+) -> None:
     with pytest.raises(InvalidAnswer) as caught:
         rounded(number_design(0, 100, 1), value)  # type: ignore[arg-type]  # what users bring by mistake
     told = str(caught.value)
@@ -170,7 +173,8 @@ def test_quantiles_lie_between_levels_that_are_sure() -> None:
 
 def test_who_is_at_one_level_has_no_deviation_and_that_quantile() -> None:
     found = sure(
-        [0.0, 0.0, 1.0, 0.0, 0.0], number_design(0, 4, 4, goal="distribution", levels=5)
+        [0.0, 0.0, 1.0, 0.0, 0.0],
+        number_design(0, 4, 4, goal="distribution", levels=5),
     )
     assert found.interval("sd").low == 0
     for name in ("quantile 0.1", "median", "quantile 0.9"):
@@ -188,7 +192,9 @@ def test_what_tells_nothing_about_quantiles_says_so() -> None:
 def test_people_at_different_stages_are_combined() -> None:
     stages = dn.ladder(two(0, 10, each) for each in (0.5, 2))
     columns = [["0"] * 400 + ["10"] * 600, ["0"] * 150 + ["10"] * 350 + [None] * 500]
-    found = mean(combine(count_stages(stages, columns, reached=[2] * 500 + [1] * 500)))
+    found = mean(
+        combine(count_stages(stages, columns, reached=[2] * 500 + [1] * 500))
+    )
     assert found.model.respondents == 1000
     alone = mean(dn.estimate(dn.Tally(stages.designs[1], [150, 350])).shares)  # type: ignore[attr-defined]
     assert found.error < alone.error
@@ -264,7 +270,9 @@ class TestInBulk:
         assert round_values(design, values, source=bulk).tolist() == wanted
         assert one.used == bulk.used == 8 * 33
 
-    @pytest.mark.parametrize("value", [0.1, 0.3, 1 / 3, 0.7654321, 1e-9, 1 - 1e-9, 0.5])
+    @pytest.mark.parametrize(
+        "value", [0.1, 0.3, 1 / 3, 0.7654321, 1e-9, 1 - 1e-9, 0.5]
+    )
     @pytest.mark.parametrize("levels", [2, 3, 11])
     def test_words_that_floats_cannot_tell_apart_are_told_apart(
         self, value: float, levels: int
@@ -277,14 +285,15 @@ class TestInBulk:
             if not 0 <= digit + by < 2**64:
                 continue
             script = (digit + by).to_bytes(8, "little") + bytes(8)
-            up = (
-                Fraction(digit + by, 2**64) < part
-            )  # an equal digit is followed by a word of 0, which is below
+            # an equal digit is followed by a word of 0, which is below
+            up = Fraction(digit + by, 2**64) < part
             assert round_values(
                 design, [value], source=ScriptedSource(script)
             ).tolist() == [below + up]
 
-    def test_a_value_that_floats_put_on_the_wrong_side_of_a_level_is_not(self) -> None:
+    def test_a_value_that_floats_put_on_the_wrong_side_of_a_level_is_not(
+        self,
+    ) -> None:
         """0.3333333333333333 lies below a third; divided in floats it is the level itself."""
         design, last = number_design(0, 1, 1, levels=4), ScriptedSource(b"\xff" * 8)
         assert round_values(design, [1 / 3], source=last).tolist() == [0]
@@ -320,7 +329,9 @@ def test_short_floats_are_the_decimals_they_show(kind: type[np.floating]) -> Non
     """A word between the decimal and the binary number tells which of the two was taken."""
     for value in (kind(0.1), kind(0.9)):
         shown = place_of(UNIT, value)[1]  # type: ignore[arg-type]  # a number of an array
-        word = int((shown + Fraction(float(value))) / 2 * 2**64).to_bytes(8, "little")
+        word = int((shown + Fraction(float(value))) / 2 * 2**64).to_bytes(
+            8, "little"
+        )
         many = round_values(UNIT, np.array([value]), source=ScriptedSource(word * 2))
         one = level_of(UNIT, value, source=ScriptedSource(word * 2))  # type: ignore[arg-type]
         assert many[0] == one

@@ -51,7 +51,8 @@ def test_places_are_as_described_one_by_one_and_at_once(bloom: Bloom) -> None:
     cohorts = np.arange(len(TEXTS)) % bloom.cohorts
     given = places_of(bloom, seeds_of(TEXTS), cohorts)
     assert given.tolist() == [
-        list(bloom.places(text, int(c))) for text, c in zip(TEXTS, cohorts, strict=True)
+        list(bloom.places(text, int(c)))
+        for text, c in zip(TEXTS, cohorts, strict=True)
     ]
 
 
@@ -69,7 +70,9 @@ def test_two_ways_to_write_a_letter_are_one_string() -> None:
 def test_places_are_even_and_cohorts_are_apart() -> None:
     """Six standard errors each: a false alarm in 10^9 tests."""
     bloom = Bloom(64, hashes=1, cohorts=256)
-    places = places_of(bloom, seeds_of(str(number) for number in range(2000)))[:, :, 0]
+    places = places_of(bloom, seeds_of(str(number) for number in range(2000)))[
+        :, :, 0
+    ]
     counts = np.bincount(places.reshape(-1), minlength=64)
     assert np.abs(counts - 8000).max() < 6 * np.sqrt(8000)
     # Two strings meet in one cohort out of 64, and in each cohort independently of the others.

@@ -35,7 +35,13 @@ from deniable.types.strings.design import (
     string_design,
     string_ladder,
 )
-from deniable.types.strings.respond import degrade, permanent, respond, sample, upgrade
+from deniable.types.strings.respond import (
+    degrade,
+    permanent,
+    respond,
+    sample,
+    upgrade,
+)
 
 BLOOM = Bloom(128, hashes=2)
 
@@ -99,7 +105,9 @@ def test_a_design_travels() -> None:
     body = documents.unseal("string-design", design.to_json())
     for wrong in ({"channel": dn.warner(1).channel.to_body()}, {"more": 1}):
         with pytest.raises(UnreadableFile):
-            StringDesign.from_json(documents.seal("string-design", {**body, **wrong}))
+            StringDesign.from_json(
+                documents.seal("string-design", {**body, **wrong})
+            )
     with pytest.raises(InvalidDesign, match="one bit for each place"):
         StringDesign(Bloom(64), design.channel)
     changed = json.loads(design.to_json())
@@ -137,7 +145,11 @@ def test_bits_are_sent_as_often_as_the_design_says_at_every_stage(
 ) -> None:
     """Six standard errors: a false alarm in 10^9 tests."""
     bloom = Bloom(16, hashes=2, cohorts=1)
-    stages = [string_design(bloom, 1), string_design(bloom, 2), string_design(bloom, 4)]
+    stages = [
+        string_design(bloom, 1),
+        string_design(bloom, 2),
+        string_design(bloom, 4),
+    ]
     true, n = bloom.filter("Smith", 0), 3000
     counts = [[0, 0] for _ in stages]
     for _ in range(n):
@@ -185,13 +197,17 @@ def test_samples_are_of_the_permanent_bits(seeded: Source) -> None:
     often = Counter(
         place for bits in drawn for place in range(128) if bits >> place & 1
     )
-    assert all((often[place] > 150) == bool(kept >> place & 1) for place in range(128))
+    assert all(
+        (often[place] > 150) == bool(kept >> place & 1) for place in range(128)
+    )
     with pytest.raises(Incompatible):
         sample(noisy, Bloom(4), 1 << 5)
 
 
 def test_strings_go_into_a_ledger(tmp_path: Path) -> None:
-    stages = [CohortDesign(string_design(BLOOM, epsilon), 7) for epsilon in (1, 2, 4)]
+    stages = [
+        CohortDesign(string_design(BLOOM, epsilon), 7) for epsilon in (1, 2, 4)
+    ]
     with Ledger.create(tmp_path / "mine.ledger", budget=4) as ledger:
         ledger.answer("surname", "Smith", about=stages[0])
         released = {at: ledger.release("surname", stages[at]) for at in (0, 2, 1)}
@@ -199,7 +215,9 @@ def test_strings_go_into_a_ledger(tmp_path: Path) -> None:
         assert {
             at: ledger.release("surname", stages[at]).response for at in released
         } == {at: each.response for at, each in released.items()}
-        responses = [stages[at].counted(each.response) for at, each in released.items()]
+        responses = [
+            stages[at].counted(each.response) for at, each in released.items()
+        ]
         assert tally_strings(stages[0].design, [responses[0]]).respondents == 1
         with pytest.raises(Incompatible):
             ledger.release("surname", CohortDesign(string_design(BLOOM, 3), 8))
@@ -225,7 +243,11 @@ def test_tallies_of_strings_add_up() -> None:
     assert both + StringTally.empty(design) == both
     assert hash(both) == hash(tally_strings(design, [two, one]))
     assert StringTally.from_json(both.to_json(), design) == both
-    for wrong in ({"ones": [[0.5] * 4] * 2}, {"sizes": [1]}, {"ones": [["?"] * 4] * 2}):
+    for wrong in (
+        {"ones": [[0.5] * 4] * 2},
+        {"sizes": [1]},
+        {"ones": [["?"] * 4] * 2},
+    ):
         body = {**documents.unseal("string-tally", both.to_json()), **wrong}
         with pytest.raises(UnreadableFile, match="whole numbers"):
             StringTally.from_json(documents.seal("string-tally", body), design)
@@ -247,7 +269,9 @@ def test_tallies_of_strings_add_up() -> None:
             StringTally(design, ones, sizes)  # type: ignore[arg-type]
 
 
-def test_a_cohort_is_drawn_and_what_is_no_response_is_refused(seeded: Source) -> None:
+def test_a_cohort_is_drawn_and_what_is_no_response_is_refused(
+    seeded: Source,
+) -> None:
     design = string_design(Bloom(16, cohorts=2), 8)
     assert {respond(design, "Smith", source=seeded).cohort for _ in range(100)} == {
         0,

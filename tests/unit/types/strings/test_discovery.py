@@ -19,10 +19,14 @@ from tests.support.traces import law
 
 ALARM = 1e-9
 N = 200_000
-BLOOM = dn.Prefixes(128, hashes=1, cohorts=4 * 128, alphabet="abcd", lengths=(2, 4, 6))
+BLOOM = dn.Prefixes(
+    128, hashes=1, cohorts=4 * 128, alphabet="abcd", lengths=(2, 4, 6)
+)
 RNG = np.random.default_rng(5)
 NAMES = list(
-    dict.fromkeys("".join(RNG.choice(list("abcd"), 1 + each % 6)) for each in range(90))
+    dict.fromkeys(
+        "".join(RNG.choice(list("abcd"), 1 + each % 6)) for each in range(90)
+    )
 )
 SHARES = 0.5 ** (np.arange(len(NAMES)) / 6)
 SHARES /= SHARES.sum()
@@ -47,9 +51,8 @@ def test_every_name_above_the_limit_is_discovered_and_no_other() -> None:
     found = dn.estimate(dn.tally(sent), fdr=ALARM)
     limit = dn.plan.discovery_limit(design, N, fdr=ALARM, target=1 - ALARM)
     above = {name for name, count in truth.items() if count / N > limit}
-    assert (
-        len({len(name) for name in above}) >= 5
-    )  # whole strings that end before the last prefix, too
+    # whole strings that end before the last prefix, too
+    assert len({len(name) for name in above}) >= 5
     assert above <= names_found(found) <= set(truth)
     for each in found.found:
         assert abs(each.share - truth[each.text] / N) < 7 * each.error
@@ -60,10 +63,14 @@ def test_every_name_above_the_limit_is_discovered_and_no_other() -> None:
         design.epsilon,
         design.hash,
     )
-    assert dn.StringEstimate.from_json(found.to_json(), design).params == found.params
+    assert (
+        dn.StringEstimate.from_json(found.to_json(), design).params == found.params
+    )
 
 
-def test_strings_that_cannot_be_written_with_the_letters_are_left_unexplained() -> None:
+def test_strings_that_cannot_be_written_with_the_letters_are_left_unexplained() -> (
+    None
+):
     """Too long, or with another letter: nobody finds them, and nothing else is found for them."""
     answers = ["ab", "abcdabcd", "ab-cd", "x"] * 20_000
     found = dn.estimate(
@@ -83,7 +90,9 @@ def test_nothing_is_found_where_there_is_nothing() -> None:
     answers = [f"{number:07}" for number in range(4_000)]
     found = dn.estimate(
         dn.tally(
-            dn.respond_all(dn.string_design(BLOOM, 2), answers, source=seeded("none"))
+            dn.respond_all(
+                dn.string_design(BLOOM, 2), answers, source=seeded("none")
+            )
         ),
         fdr=ALARM,
     )
@@ -122,7 +131,9 @@ def test_a_response_reveals_what_the_design_says_and_its_level_nothing(
     for drawn in laws:
         for cohort in range(4):
             assert (
-                sum(chance for sent, chance in drawn.items() if sent.cohort == cohort)
+                sum(
+                    chance for sent, chance in drawn.items() if sent.cohort == cohort
+                )
                 * 4
                 == 1
             )
@@ -201,7 +212,9 @@ def test_noisy_samples_are_discovered_from() -> None:
 def test_a_list_is_tested_by_those_who_told_whole_strings() -> None:
     design = dn.string_design(BLOOM, 6, optimized=True)
     counted = dn.tally(dn.respond_all(design, texts(), source=seeded("listed")))
-    found = dn.estimate(counted, candidates=[*NAMES[:5], "dddddd", "ab-cd"], fdr=ALARM)
+    found = dn.estimate(
+        counted, candidates=[*NAMES[:5], "dddddd", "ab-cd"], fdr=ALARM
+    )
     assert names_found(found) == set(NAMES[:5])
     with pytest.raises(dn.errors.InvalidRequest, match="hashed for all cohorts"):
         dn.estimate(counted, candidates=dn.Candidates(BLOOM, NAMES))
@@ -210,20 +223,24 @@ def test_a_list_is_tested_by_those_who_told_whole_strings() -> None:
 def test_the_limit_falls_with_people_and_counts_levels() -> None:
     design = dn.string_design(BLOOM, 2, optimized=True)
     shares = [
-        dn.plan.discovery_limit(design, n) for n in (10_000, 100_000, 1_000_000, 10**12)
+        dn.plan.discovery_limit(design, n)
+        for n in (10_000, 100_000, 1_000_000, 10**12)
     ]
     assert shares == sorted(shares, reverse=True)
     many = dn.Prefixes(128, cohorts=4 << 14, alphabet="abcd", lengths=(2, 4, 6))
-    least = dn.plan.discovery_limit(dn.string_design(many, 2, optimized=True), 10**12)
-    assert least == limits._room(many.max_kept, NormalDist().inv_cdf(0.95)) < shares[-1]
+    least = dn.plan.discovery_limit(
+        dn.string_design(many, 2, optimized=True), 10**12
+    )
+    assert (
+        least == limits._room(many.max_kept, NormalDist().inv_cdf(0.95)) < shares[-1]
+    )
     whole = dn.string_design(dn.Bloom(128, cohorts=128), 2, optimized=True)
     told, alone = (
         dn.plan.string_detection_limit(each, n, candidates=1000)
         for each, n in ((design, 400_000), (whole, 100_000))
     )
-    assert told == pytest.approx(
-        alone
-    )  # a quarter of the respondents tells whole strings
+    # a quarter of the respondents tells whole strings
+    assert told == pytest.approx(alone)
     with pytest.raises(dn.errors.InvalidRequest, match="Prefixes"):
         dn.plan.discovery_limit(whole, 10_000)
     with pytest.raises(dn.errors.InvalidRequest, match="target"):
@@ -278,7 +295,9 @@ def test_what_cannot_be_estimated_is_said() -> None:
     with pytest.raises(dn.errors.NotEstimable, match="nobody was asked at level 0"):
         dn.estimate(dn.StringTally.empty(design))
     with pytest.raises(dn.errors.InvalidRequest, match="nobody has listed"):
-        dn.estimate(dn.tally(dn.respond_all(dn.string_design(dn.Bloom(8), 2), ["a"])))
+        dn.estimate(
+            dn.tally(dn.respond_all(dn.string_design(dn.Bloom(8), 2), ["a"]))
+        )
     with pytest.raises(dn.errors.InvalidRequest, match="false discoveries"):
         dn.estimate(dn.tally(dn.respond_all(design, ["a"] * 500)), fdr=1)
     with pytest.raises(dn.errors.InvalidAnswer) as caught:
@@ -316,7 +335,9 @@ def test_those_that_stand_out_as_much_fit_into_the_places_there_are(
             )
         )
 
-    assert crowd(limits._room(kept, sure)) < kept <= crowd(limits._room(kept, sure) / 2)
+    assert (
+        crowd(limits._room(kept, sure)) < kept <= crowd(limits._room(kept, sure) / 2)
+    )
 
 
 def test_a_filter_whose_places_chance_fills_is_refused() -> None:

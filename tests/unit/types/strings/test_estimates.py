@@ -59,7 +59,9 @@ def encoded(bloom: Bloom, name: str, n: int = N) -> engine.Encoded:
     )
 
 
-@pytest.mark.parametrize(("hashes", "optimized"), [(1, True), (1, False), (2, False)])
+@pytest.mark.parametrize(
+    ("hashes", "optimized"), [(1, True), (1, False), (2, False)]
+)
 def test_names_above_the_limit_are_found_at_every_stage(
     hashes: int, optimized: bool
 ) -> None:
@@ -177,7 +179,10 @@ UNLISTED = [f"unlisted {number}" for number in range(20)]
 
 
 def counted(
-    design: StringDesign, names: list[str], counts: list[int], rng: np.random.Generator
+    design: StringDesign,
+    names: list[str],
+    counts: list[int],
+    rng: np.random.Generator,
 ) -> StringTally:
     """What so many people with such names send, in law."""
     bloom, (hit, stray) = design.bloom, map(float, design.bit)
@@ -210,7 +215,10 @@ def test_p_values_are_even_where_frequent_names_are_not_listed(
     nobody = [f"nobody {number}" for number in range(5000)]
     p_values = estimate_strings(tally, NAMES[:20] + nobody).p_values[20:]
     for rate in (0.001, 0.01, 0.1):
-        low, high = binom.ppf(ALARM / 6, 5000, rate), binom.isf(ALARM / 6, 5000, rate)
+        low, high = (
+            binom.ppf(ALARM / 6, 5000, rate),
+            binom.isf(ALARM / 6, 5000, rate),
+        )
         assert low <= (p_values <= rate).sum() <= high
 
 
@@ -256,7 +264,8 @@ def test_what_is_unexplained_does_not_owe_to_luck() -> None:
     rest = 1 - sum(name in NAMES[:320] for name in names_found(found)) / 320
     assert abs(found.unexplained - rest) < 6.1 * found.unexplained_error
     assert (
-        1 - sum(each.share for each in found.found) < rest - 4 * found.unexplained_error
+        1 - sum(each.share for each in found.found)
+        < rest - 4 * found.unexplained_error
     )  # what the sum of shares would say
 
 
@@ -301,7 +310,9 @@ def test_the_limit_falls_with_people_and_epsilon_and_rises_with_candidates() -> 
         < limits[2]
         < string_detection_limit(design, 10**6, candidates=10**6)
     )
-    assert string_detection_limit(design, 10**6, candidates=1000, others=0) < limits[2]
+    assert (
+        string_detection_limit(design, 10**6, candidates=1000, others=0) < limits[2]
+    )
     for wrong in ({"fdr": 2}, {"target": 0}, {"candidates": 0}):
         with pytest.raises(InvalidRequest):
             string_detection_limit(design, 10**6, **{"candidates": 10, **wrong})
@@ -419,9 +430,8 @@ def test_strings_that_no_cohort_tells_apart_are_not_found() -> None:
     assert {"estimate", "error", "low", "high"} <= set(table.columns)
     apart = {bloom.places(name, 0): name for name in names}
     alone = estimate_strings(counted, list(apart.values()))
-    assert alone.p_values[list(apart).index((0,))] == pytest.approx(
-        1 / 4
-    )  # a name that nobody listed sets it as often
+    # a name that nobody listed sets it as often
+    assert alone.p_values[list(apart).index((0,))] == pytest.approx(1 / 4)
     assert alone.found == ()
 
 
@@ -437,7 +447,9 @@ def test_shares_of_more_than_everybody_have_no_negative_variance() -> None:
     assert found.unexplained_error > 0
 
 
-@pytest.mark.parametrize(("alpha", "p", "q"), [(1, 1, 0), (1, 1, "1/2"), (1, "1/2", 0)])
+@pytest.mark.parametrize(
+    ("alpha", "p", "q"), [(1, 1, 0), (1, 1, "1/2"), (1, "1/2", 0)]
+)
 def test_samples_that_are_the_truth_can_be_counted(
     alpha: int, p: int | str, q: int | str
 ) -> None:
@@ -464,7 +476,11 @@ def test_there_are_some_samples(samples: int) -> None:
     noisy = NoisySampling.of("3/4", "3/4", "1/2")
     with pytest.raises(InvalidRequest, match="expected 1 or more"):
         NoisyTally(
-            Bloom(4, cohorts=1), noisy, samples, np.zeros((1, 4), int), np.zeros(1, int)
+            Bloom(4, cohorts=1),
+            noisy,
+            samples,
+            np.zeros((1, 4), int),
+            np.zeros(1, int),
         )
     with pytest.raises(InvalidRequest, match="expected 1 or more"):
         noisy.variance(samples, bit=1)
@@ -482,4 +498,6 @@ def test_plans_for_nobody_and_with_impossible_shares_are_refused() -> None:
             string_detection_limit(design, 10**6, candidates=10, others=others)
     with pytest.raises(InvalidRequest, match="candidates"):
         string_detection_limit(design, 10**6, candidates=10**400)
-    assert string_detection_limit(design, 10**6, candidates=1, fdr=0.9, target=0.1) == 0
+    assert (
+        string_detection_limit(design, 10**6, candidates=1, fdr=0.9, target=0.1) == 0
+    )

@@ -8,7 +8,12 @@ import pytest
 
 from deniable import exact
 from deniable.errors import InvalidDesign, InvalidRequest
-from deniable.types.strings.design import Bloom, NoisySampling, schedule, string_design
+from deniable.types.strings.design import (
+    Bloom,
+    NoisySampling,
+    schedule,
+    string_design,
+)
 
 CASES = [
     ("3/4", "7/10", "4/10"),
@@ -46,7 +51,9 @@ def test_ratios_and_variances_are_those_of_all_samples(
     )
     for bit, found in ((0, zero), (1, one)):
         mean = sum(sum(sent) * each for sent, each in found.items())
-        variance = sum(sum(sent) ** 2 * each for sent, each in found.items()) - mean**2
+        variance = (
+            sum(sum(sent) ** 2 * each for sent, each in found.items()) - mean**2
+        )
         assert noisy.sum_variance(samples, bit=bit) == variance
         assert noisy.share(mean, samples) == bit
         estimates = {sent: noisy.share(sum(sent), samples) for sent in found}
@@ -83,12 +90,15 @@ def test_relaxation_is_never_worse_at_the_same_epsilon() -> None:
         relaxed = parity / (parity - 1) ** 2
         assert (relaxed == noisy.variance(samples, bit=0)) == (samples == 1)
         assert (
-            relaxed <= noisy.variance(samples, bit=0) == noisy.variance(samples, bit=1)
+            relaxed
+            <= noisy.variance(samples, bit=0)
+            == noisy.variance(samples, bit=1)
         )
 
 
 @pytest.mark.parametrize(
-    "wrong", [("1/2", "7/10", "4/10"), ("3/4", "4/10", "7/10"), ("3/4", "1/2", "1/2")]
+    "wrong",
+    [("1/2", "7/10", "4/10"), ("3/4", "4/10", "7/10"), ("3/4", "1/2", "1/2")],
 )
 def test_probabilities_must_be_in_order(wrong: tuple[str, str, str]) -> None:
     with pytest.raises(InvalidDesign):
@@ -108,12 +118,14 @@ EPSILONS = [Fraction(number, 7) for number in range(1, 40)] + [
 
 @pytest.mark.parametrize("epsilon", EPSILONS, ids=str)
 def test_what_is_built_from_an_epsilon_never_exceeds_it(epsilon: Fraction) -> None:
-    most, step = exact.exp_below(exact.positive_epsilon(epsilon)), Fraction(1, 1 << 64)
+    most, step = (
+        exact.exp_below(exact.positive_epsilon(epsilon)),
+        Fraction(1, 1 << 64),
+    )
     noisy = NoisySampling.symmetric(epsilon, epsilon)
     for kept in (noisy.alpha, noisy.p):
-        assert (
-            kept / (1 - kept) <= most < (kept + step) / (1 - kept - step)
-        )  # as near as 64 bits come
+        # as near as 64 bits come
+        assert kept / (1 - kept) <= most < (kept + step) / (1 - kept - step)
     assert noisy.p + noisy.q == 1
     bloom = Bloom(16, hashes=2)
     for design in (
