@@ -19,6 +19,7 @@ from deniable.release.receipts import Receipt, first_link
 from deniable.survey.signed import AuthorSignature, StoredReceipt, signed_definition
 from deniable.tallies import Tally
 from deniable.tallies.base import AdditiveTally
+from deniable.tallies.counts import DeclaredTally
 from deniable.tallies.decks import DeckTally
 from deniable.tallies.stages import StageTallies
 from deniable.types.key_value.count import ItemTally
@@ -87,7 +88,15 @@ READ_ALONE: list[Any] = [
     SIGNED,
     dn.audit(dn.warner(1), draws=1_000, checks=["worst event"]),
 ]
-BASES = {Document, HashedDocument, AnyDesign, ItemDesign, AdditiveTally, ItemTally}
+BASES = {
+    Document,
+    HashedDocument,
+    AnyDesign,
+    ItemDesign,
+    AdditiveTally,
+    DeclaredTally,
+    ItemTally,
+}
 
 
 TALLY_OF: dict[str, Any] = {
