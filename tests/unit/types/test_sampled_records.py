@@ -340,7 +340,7 @@ def test_what_is_refused() -> None:
     nothing = dn.Responses(
         RECORDS[2], {"response": np.zeros(2, np.uint8)}, np.array([True, True])
     )
-    with pytest.raises(NotEstimable, match="there are no responses"):
+    with pytest.raises(NotEstimable, match="there are 0 responses"):
         dn.estimate(nothing, sampling=dn.Sampling([1, 1]))
 
 

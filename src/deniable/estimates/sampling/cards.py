@@ -78,6 +78,10 @@ def estimate_dealt(
         )
 
     told = found(sampling)
+    if (
+        told.evidence
+    ):  # in whole numbers: of a share of 0 the variance is 0, not nearly
+        return told.with_evidence(told.evidence)
     one_by_one = not sampling.clustered and sampling.replicates is None
     if one_by_one or _within_clusters(_deals(responses), sampling):
         return told

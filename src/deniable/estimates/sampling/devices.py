@@ -20,7 +20,7 @@ from deniable.errors import (
 )
 from deniable.estimates.covariances import Matrix, Vector, vector
 from deniable.estimates.sampling.columns import Mask, check_rows
-from deniable.estimates.sampling.estimating import Asked, estimate_values
+from deniable.estimates.sampling.estimating import Asked, Blocks, estimate_values
 from deniable.estimates.sampling.results import SampledEstimate
 from deniable.estimates.sampling.samples import Sampling
 from deniable.estimates.sampling.values import (
@@ -102,7 +102,7 @@ def estimate_devices(
         return pool(tallies, method=chosen, guess=guess, population=population)
 
     return estimate_values(
-        partial(_pooled_values, used, sampling, chosen, guess),
+        _pooled_blocks(used, sampling, chosen, guess),
         sampling,
         asked,
         domain=domain,
@@ -157,7 +157,7 @@ def estimate_stages(
         return combine(counts, method=chosen, guess=guess, population=population)
 
     return estimate_values(
-        partial(_pooled_values, used, sampling, chosen, guess),
+        _pooled_blocks(used, sampling, chosen, guess),
         sampling,
         asked,
         domain=domain,
@@ -191,54 +191,48 @@ def _used(rows: Sequence[Responses[Any]]) -> list[Responses[Any]]:
     ] or [rows[-1]]
 
 
+def _pooled_blocks(
+    rows: Sequence[Responses[Any]], sampling: Sampling, method: str, guess: Any
+) -> Blocks:
+    """Return what each response says side by side with others, or together with those of its group."""
+    joined = _joined(rows)
+    if method == "strata":
+        return [joined]
+    return partial(_pooled_values, joined, rows, sampling, method, guess)
+
+
 def _pooled_values(
+    joined: RowValues,
     rows: Sequence[Responses[Any]],
     sampling: Sampling,
     method: str,
     guess: Any,
-    groups: Sequence[Mask],
+    group: Mask,
 ) -> list[RowValues]:
-    """Return what each response adds to the shares that its device and the others tell together, group by group."""
-    check_rows(sampling, "columns of the sampling", len(rows[0]))
-    joined = _joined(rows)
-    if method == "strata":
-        return [joined]
-    fits = [
-        _GroupFit.of(rows, vector(sampling.weights), part, method, guess)
-        for part in groups
-    ]
+    """Return what each response of a group adds to the shares that its device and the others tell together."""
+    check_rows(sampling, "columns of the sampling", len(joined))
+    fit = _GroupFit.of(rows, vector(sampling.weights), group, method, guess)
 
     def device(factors: Vector, _: Vector) -> Matrix:
-        return vector(sum(each.spread(factors, 0.0) for each in fits))
+        return fit.spread(factors, 0.0)
 
     def scatter(factors: Vector, mean: Vector, people: float) -> Matrix:
-        total = np.zeros((len(mean), len(mean)))
-        for each in fits:
-            n, away = (
-                len(each.here),
-                people * np.outer(each.value - mean, each.value - mean),
-            )
-            own = (
-                each.spread(factors, people) + float(factors[each.here].sum()) * away
-            )
-            # whose covariance is that of many people
-            total += own * ((n - 1) / n if method == "likelihood" else 1)
-        return vector(total)
+        n, away = len(fit.here), fit.value - mean
+        weight = people * float(factors[fit.here].sum())
+        total = fit.spread(factors, people) + weight * np.outer(away, away)
+        # The covariance of the likelihood is that of many people.
+        return vector(total * ((n - 1) / n if method == "likelihood" else 1))
 
     def spread(weights: Vector, _: Vector) -> OneResponse:
-        fit = next(each for each in fits if weights[each.here].any())
         if len(fit.stages) == 1 and joined.spread is not None:
             return joined.spread(weights, fit.value)
         nothing = np.full(len(fit.value), np.nan)
         return OneResponse(fit.curve(), nothing, nothing)
 
-    values = np.zeros_like(joined.values)
-    for each in fits:
-        values += each.linearized()
     return [
         replace(
             joined,
-            values=vector(values),
+            values=fit.linearized(),
             device=device,
             scatter=scatter,
             spread=spread,

@@ -113,10 +113,8 @@ class Asked(NamedTuple):
         return cls(design, subject(design), asked_part(design).epsilon)
 
 
-Blocks: TypeAlias = (
-    Sequence[RowValues] | Callable[[Sequence[Mask]], Sequence[RowValues]]
-)
-"""Values of rows; or a function that returns them for the rows of groups, where each group is fitted by itself."""
+Blocks: TypeAlias = Sequence[RowValues] | Callable[[Mask], Sequence[RowValues]]
+"""Values of rows; or a function that returns them for the rows of a group, where each group is fitted by itself."""
 
 Count: TypeAlias = Callable[[Mask, int | None], Any]
 """The estimate from counts of some rows, of so many people there are; None where counts hold less."""
@@ -135,8 +133,8 @@ def estimate_values(
     """Estimate from values of rows that are right on average; what `estimate` does with those of responses.
 
     Args:
-        blocks: the values, of the same rows; in different blocks different rows may be present. Where they are fitted
-            in each group by itself, what returns them for the rows of the groups.
+        blocks: the values, of the same rows; in different blocks different rows may be present. Where each group is
+            fitted by itself, what returns them for the rows of a group.
         sampling: how the people of the rows were drawn.
         asked: what the people were asked with.
         domain: True for the rows of a part of the people.
@@ -156,7 +154,7 @@ def estimate_values(
         columns.check_rows(sampling, "columns of the sampling", len(blocks[0]))
     estimand = _estimand(blocks, sampling, domain, by, denominator)
     if denominator is not None and any(
-        block.below is not None for block in estimand.blocks
+        cell.block.below is not None for cell in estimand.cells
     ):
         raise InvalidRequest(
             "some of these numbers are ratios already; expected no denominator."
@@ -164,8 +162,11 @@ def estimate_values(
     means = estimand.result(asked)
     if count is not None:
         means = replace(means, evidence=estimand.evidence(count))
-    summed = tuple(block.with_totals() for block in estimand.blocks if block.totals)
-    if denominator is not None or not summed:
+    summed = tuple(
+        tuple(block.with_totals() for block in blocks if block.totals)
+        for blocks in estimand.blocks
+    )
+    if denominator is not None or not summed[0]:
         return means
     return replace(
         means, totals=replace(estimand, blocks=summed, of_total=True).result(asked)
@@ -249,7 +250,7 @@ class _Estimand:
     Numbers stand group by group, and in each group block by block.
 
     Attributes:
-        blocks: the values.
+        blocks: the values, of each group.
         sampling: how people were drawn.
         groups: for each group, which rows belong to it, whether they responded or not.
         names: of the groups; one empty name where there are none.
@@ -258,7 +259,7 @@ class _Estimand:
         of_total: totals in place of means.
     """
 
-    blocks: tuple[RowValues, ...]
+    blocks: tuple[tuple[RowValues, ...], ...]
     sampling: Sampling
     groups: tuple[Mask, ...]
     names: tuple[str, ...]
@@ -274,8 +275,8 @@ class _Estimand:
             _GroupBlock(
                 block, group, self.sampling.weights, self.denominator, divisor
             )
-            for group in self.groups
-            for block in self.blocks
+            for group, blocks in zip(self.groups, self.blocks, strict=True)
+            for block in blocks
         ]
 
     @property
@@ -307,7 +308,7 @@ class _Estimand:
         weights = self.sampling.weights
         size = len(self._people)
         everything, lacking = np.zeros((size, size)), np.zeros((size, size))
-        dealt = [block.dealt for block in self.blocks if block.dealt is not None]
+        dealt = [block.dealt for block in self.blocks[0] if block.dealt is not None]
         if not dealt:
             return everything, lacking
         values = np.hstack([cell.dealt_values for cell in self.cells])
@@ -354,7 +355,7 @@ class _Estimand:
         scale = np.repeat(scales, sizes)
         covariance = covariance + self._hidden(scales)
         covariance[np.isnan(value), :] = covariance[:, np.isnan(value)] = np.nan
-        responded = sum(int(self._responded(group).sum()) for group in self.groups)
+        responded = sum(self._responded)
         taken = sum(int(group.sum()) for group in self.groups)
         return SampledEstimate(
             *asked,
@@ -384,15 +385,18 @@ class _Estimand:
     def _names(self) -> tuple[str, ...]:
         return tuple(
             f"{group} · {name}" if group else name
-            for group in self.names
-            for block in self.blocks
+            for group, blocks in zip(self.names, self.blocks, strict=True)
+            for block in blocks
             for name in block.names
         )
 
-    def _responded(self, group: Mask) -> Mask:
-        """Return the rows of a group that hold a response to any block."""
-        present = np.any([block.present for block in self.blocks], axis=0)
-        return np.asarray(group & present, np.bool_)
+    @cached_property
+    def _responded(self) -> list[int]:
+        """How many rows of each group hold a response to any block."""
+        return [
+            int((group & _present(blocks)).sum())
+            for group, blocks in zip(self.groups, self.blocks, strict=True)
+        ]
 
     def _events(self, block: RowValues) -> int:
         """Return how many intervals can miss separately; two totals do not sum to a constant as two shares do."""
@@ -404,10 +408,7 @@ class _Estimand:
         is_simple = self._by_parts and self.sampling.simple
         if not is_simple or self.denominator is not None:
             return ()
-        populations = [
-            int(self._responded(group).sum()) / fraction if fraction else 0.0
-            for group in self.groups
-        ]
+        populations = [n / fraction if fraction else 0.0 for n in self._responded]
         if any(abs(size - round(size)) > _WHOLE for size in populations):
             return ()
         estimates = [
@@ -446,7 +447,9 @@ class _Estimand:
     def _quantity(self) -> str:
         if self.of_total or self.denominator is not None:
             return "total" if self.of_total else "ratio"
-        return " and ".join(dict.fromkeys(block.quantity for block in self.blocks))
+        return " and ".join(
+            dict.fromkeys(block.quantity for block in self.blocks[0])
+        )
 
     @property
     def _method(self) -> str:
@@ -457,12 +460,12 @@ class _Estimand:
         return "Hájek" if self.known is None else "Horvitz–Thompson"
 
     def _check(self) -> None:
-        groups = [group for group in self.names for _ in self.blocks]
+        groups = [group for group in self.names for _ in self.blocks[0]]
         for group, cell in zip(groups, self.cells, strict=True):
             of = f" in the group {quoted(group)}" if group else ""
             of += (
                 f" about {quoted(cell.block.names[0])}"
-                if len(self.blocks) > 1
+                if len(self.blocks[0]) > 1
                 else ""
             )
             if cell.present.sum() < 2:
@@ -527,7 +530,8 @@ class _Estimand:
         n_both = int((first.present & second.present).sum())
         if first.block.asked == 1 or not n_both:
             return 1.0
-        n = int(self._responded(first.group).sum())
+        group = self.cells.index(first) // len(self.blocks[0])
+        n = self._responded[group]
         return float(first.present.sum() * second.present.sum() / (n_both * n))
 
     @property
@@ -759,10 +763,17 @@ def _estimand(
     below = None
     if denominator is not None:
         below = columns.numbers(denominator, "denominator", size)
-    values = tuple(blocks(groups) if callable(blocks) else blocks)
-    present = np.any([block.present for block in values], axis=0)
-    ungrouped = int((inside & ~np.any(groups, axis=0) & present).sum())
+    values = tuple(
+        tuple(blocks(group) if callable(blocks) else blocks) for group in groups
+    )
+    others = inside & ~np.any(groups, axis=0)
+    ungrouped = int((others & _present(values[0])).sum())
     return _Estimand(values, sampling, groups, names, below, ungrouped)
+
+
+def _present(blocks: Sequence[RowValues]) -> Mask:
+    """Return the rows that hold a response to any block."""
+    return np.asarray(np.any([block.present for block in blocks], axis=0), np.bool_)
 
 
 def _groups(by: Any, inside: Mask) -> tuple[tuple[str, ...], tuple[Mask, ...]]:

@@ -232,7 +232,8 @@ def row_values(responses: Responses[Any], inverse: Any = None) -> RowValues:
     return linear_values(
         rows,
         ("mean",),
-        [(np.ones(len(rows), np.bool_), np.zeros(1), levels[None, :])],
+        np.zeros(1),
+        levels[None, :],
         design,
     )
 
@@ -240,7 +241,8 @@ def row_values(responses: Responses[Any], inverse: Any = None) -> RowValues:
 def linear_values(
     rows: RowValues,
     names: tuple[str, ...],
-    groups: Sequence[tuple[Mask, Vector, Matrix]],
+    constants: Vector,
+    slopes: Matrix,
     design: NumberDesign,
 ) -> RowValues:
     """Return what each response says about linear functions of shares of levels, the first of them the mean.
@@ -248,36 +250,26 @@ def linear_values(
     Args:
         rows: what it says about the levels.
         names: of the functions.
-        groups: of each group which rows it holds, and constants and slopes of its functions.
+        constants: of the functions.
+        slopes: a row for each function, by each share.
         design: what the numbers were rounded with.
     """
     # at most: where between two levels a number lies is not known
     rounding = float(design.scale.step) ** 2 / 4
-    values = np.zeros((len(rows), len(names)))
-    for part, constants, slopes in groups:
-        here = part & rows.present
-        values[here] = constants + rows.values[here] @ slopes.T
+    values = (constants + rows.values @ slopes.T) * rows.present[:, None]
 
     def device(factors: Vector, means: Vector) -> Matrix:
-        total = np.zeros((len(names), len(names)))
-        for part, _, slopes in groups:
-            total += slopes @ rows.device(vector(factors * part), means) @ slopes.T
+        total = slopes @ rows.device(factors, means) @ slopes.T
         total[0, 0] += rounding * factors[rows.present].sum()
         return vector(total)
 
     def scatter(factors: Vector, means: Vector, people: float) -> Matrix:
         assert rows.scatter is not None
-        total = np.zeros((len(names), len(names)))
-        for part, constants, slopes in groups:
-            own = vector(factors * part * rows.present)
-            whole = float(own.sum())
-            if not whole:
-                continue
-            shares = vector(own @ rows.values / whole)
-            away = constants + slopes @ shares - means
-            total += slopes @ rows.scatter(
-                own, shares, people
-            ) @ slopes.T + people * whole * np.outer(away, away)
+        whole = float(factors[rows.present].sum())
+        shares = vector(factors @ rows.values / (whole or 1.0))
+        away = constants + slopes @ shares - means
+        total = slopes @ rows.scatter(factors, shares, people) @ slopes.T
+        total += people * whole * np.outer(away, away)
         total[0, 0] += (1 - people) * rounding * factors[rows.present].sum()
         return vector(total)
 

@@ -13,7 +13,7 @@ from deniable.types.edges.count import tally
 from deniable.types.edges.design import WEIGHTS, EdgeDesign
 from deniable.types.edges.estimate import estimate, response_scores
 from deniable.types.key_value.estimate import ItemEstimate
-from deniable.types.key_value.sampling import ItemRows, check_items
+from deniable.types.key_value.sampling import ItemRows, check_items, estimate_items
 
 __all__ = ["estimate_sampled"]
 
@@ -57,7 +57,9 @@ def estimate_sampled(
 
     asked = Asked(design, "one edge each", design.epsilon)
     rows = OneEdgeRows.of(responses)
-    return rows.estimate(sampling, asked, count, domain=domain, by=by)
+    return estimate_items(
+        lambda _: rows, sampling, asked, count, domain=domain, by=by
+    )
 
 
 @dataclass(frozen=True, eq=False)

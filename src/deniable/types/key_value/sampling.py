@@ -6,6 +6,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import cache, partial
 from typing import NamedTuple
 
 import numpy as np
@@ -23,14 +24,14 @@ from deniable.estimates.sampling import (
     estimate_values,
 )
 from deniable.tallies.responses import Missing, Responses
-from deniable.types.key_value.count import tally
+from deniable.types.key_value.count import KeyValueTally, tally
 from deniable.types.key_value.design import ItemDesign, KeyValueDesign
 from deniable.types.key_value.estimate import ItemEstimate, estimate
 from deniable.types.key_value.linear import CONDITIONAL, read_scaling
 from deniable.types.key_value.schemes import NONE, PLUS
 from deniable.types.key_value.variances import scores, second_moments
 
-__all__ = ["ItemRows", "estimate_sampled"]
+__all__ = ["ItemRows", "estimate_items", "estimate_sampled"]
 
 WEIGHT, MEAN = "weight of {}", "mean of {}"
 """What numbers about an item are called; the share of those who have it has the item's own name."""
@@ -57,7 +58,7 @@ def estimate_sampled(
     Args:
         responses: what was sent, a row for each person of the sample.
         sampling: how these people were drawn.
-        scaling: "fixed" or "conditional"; by default the one that `estimate` takes for the tally of the rows.
+        scaling: "fixed" or "conditional"; by default the one that `estimate` takes for the tally of each group's rows.
         domain: True for the rows of a part of the people.
         by: a group for each row.
 
@@ -74,18 +75,23 @@ def estimate_sampled(
     """
     design = responses.design
     check_items(design, len(responses))
-    counted = tally(design, responses.present()["response"])
-    if not counted.respondents:
-        raise NotEstimable("there are no responses; expected at least one.")
-    chosen = read_scaling(counted, scaling)
+    rows = cache(partial(KeyValueRows.of, responses))
+
+    def counts(part: Missing) -> KeyValueTally:
+        return tally(design, responses[part].present()["response"])
 
     def count(part: Missing, population: int | None) -> ItemEstimate | None:
-        counts = tally(design, responses[part].present()["response"])
-        return estimate(counts, scaling=chosen) if population is None else None
+        if population is not None:
+            return None
+        return estimate(counts(part), scaling=scaling)
 
-    rows = KeyValueRows.of(responses, conditional=chosen == CONDITIONAL)
+    def read(part: Missing) -> KeyValueRows:
+        # Each group is estimated as if it were alone: its own responses choose.
+        chosen = read_scaling(counts(part), scaling)
+        return rows(conditional=chosen == CONDITIONAL)
+
     asked = Asked(design, design.name, design.epsilon)
-    return rows.estimate(sampling, asked, count, domain=domain, by=by)
+    return estimate_items(read, sampling, asked, count, domain=domain, by=by)
 
 
 def check_items(design: ItemDesign, rows: int) -> None:
@@ -148,29 +154,7 @@ class ItemRows:
             ratios=ratios,
         )
 
-    def estimate(
-        self,
-        sampling: Sampling,
-        asked: Asked,
-        count: Callable[[Missing, int | None], ItemEstimate | None],
-        *,
-        domain: object,
-        by: object,
-    ) -> SampledEstimate:
-        """Estimate all quantities together, and return the first one that is told, with the others beside it."""
-        numbers = estimate_values(
-            [self.block()], sampling, asked, domain=domain, by=by, count=count
-        )
-        quantities = {
-            name: part.with_evidence(
-                tuple(counts.about(name) for counts in numbers.evidence)
-            )
-            for name, part in self._split(numbers).items()
-        }
-        first = next(iter(quantities))
-        return replace(quantities.pop(first), others=quantities)
-
-    def _split(self, numbers: SampledEstimate) -> dict[str, SampledEstimate]:
+    def split(self, numbers: SampledEstimate) -> dict[str, SampledEstimate]:
         """Return each quantity that is told by itself."""
         size, start = len(self.items), 0
         quantities: dict[str, SampledEstimate] = {}
@@ -191,6 +175,44 @@ class ItemRows:
             means = range(2 * size, 3 * size)
             quantities["mean"] = numbers.select(self.items, means, "mean")
         return quantities
+
+
+def estimate_items(
+    read: Callable[[Missing], ItemRows],
+    sampling: Sampling,
+    asked: Asked,
+    count: Callable[[Missing, int | None], ItemEstimate | None],
+    *,
+    domain: object,
+    by: object,
+) -> SampledEstimate:
+    """Estimate all quantities together, and return the first one that is told, with the others beside it.
+
+    Args:
+        read: what responses say about items, for the rows of a group.
+        sampling: how the people of the rows were drawn.
+        asked: what they were asked with.
+        count: the estimate from counts, as for `estimate_values`.
+        domain: True for the rows of a part of the people.
+        by: a group for each row.
+    """
+    groups: list[ItemRows] = []
+
+    def block(part: Missing) -> list[RowValues]:
+        groups.append(read(part))
+        return [groups[-1].block()]
+
+    numbers = estimate_values(
+        block, sampling, asked, domain=domain, by=by, count=count
+    )
+    quantities = {
+        name: part.with_evidence(
+            tuple(counts.about(name) for counts in numbers.evidence)
+        )
+        for name, part in groups[0].split(numbers).items()
+    }
+    first = next(iter(quantities))
+    return replace(quantities.pop(first), others=quantities)
 
 
 class _ItemTerms(NamedTuple):

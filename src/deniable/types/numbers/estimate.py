@@ -540,21 +540,17 @@ def estimate_sampled(
     )
     groups: list[NumberEstimate] = []
 
-    def linearize(masks: Sequence[Any]) -> list[RowValues]:
-        factors = vector(sampling.weights**2 * sampling.finite)
-        for number, mask in enumerate(masks):
-            present = mask & rows.present
-            total = sampling.weights[present].sum()
-            rounding = (
-                factors[present].sum() / total**2 * _max_rounding(design.scale)
-            )
-            shares = levels.of_group(number)
-            groups.append(NumberEstimate(shares, tuple(quantiles), float(rounding)))
-        terms = [
-            (mask, group._values() - group.slopes @ group.shares.value, group.slopes)
-            for mask, group in zip(masks, groups, strict=True)
-        ]
-        return [linear_values(rows, tuple(groups[0].params), terms, design)]
+    def linearize(mask: Any) -> list[RowValues]:
+        present = mask & rows.present
+        total = sampling.weights[present].sum()
+        factors = (sampling.weights**2 * sampling.finite)[present] / total**2
+        rounding = float(factors.sum() * _max_rounding(design.scale))
+        shares = levels.of_group(len(groups))
+        group = NumberEstimate(shares, tuple(quantiles), rounding)
+        groups.append(group)
+        slopes = group.slopes
+        constants = group._values() - slopes @ shares.value
+        return [linear_values(rows, tuple(group.params), constants, slopes, design)]
 
     estimates = estimate_values(linearize, sampling, asked, domain=domain, by=by)
     # Linearized values have this mean but for rounding, by which a deviation of 0 would be negative.
