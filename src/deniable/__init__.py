@@ -9,11 +9,7 @@ Names are loaded when they are first used, so that `import deniable` stays light
 checkers and editors as for this module.
 """
 
-from __future__ import annotations
-
-from importlib import import_module
-
-from deniable.extras import explain_missing
+import sys
 
 __version__ = "0.2.0"
 
@@ -28,27 +24,37 @@ def _read_exports(file: str) -> dict[str, str]:
     exports: dict[str, str] = {}
     # also of a package in an archive
     for line in loader.get_data(folder + file).decode().splitlines():
-        match line.split():
-            case ["from", module, "import", "*", *_]:
-                exports |= _read_exports(
-                    module.removeprefix("deniable.").replace(".", "/") + ".py"
-                )
-            case ["from", module, "import", name, "as", _]:
-                exports[name] = (
-                    f"{module}.{name}" if module == "deniable" else module
-                )
+        if not line.startswith("from "):
+            continue
+        _, module, _, name, *_ = line.split()
+        if name == "*":
+            folder_path = module.removeprefix("deniable.").replace(".", "/")
+            exports |= _read_exports(f"{folder_path}.py")
+        else:
+            exports[name] = f"{module}.{name}" if module == "deniable" else module
     return exports
 
 
+class _MissingPackages:
+    """A finder of modules that finds none; Python asks it last, so a package that a module needs is missing."""
+
+    @staticmethod
+    def find_spec(name: str, path: object = None, target: object = None) -> None:  # noqa: ARG004 - Python's protocol
+        from deniable.extras import explain_missing
+
+        explain_missing(name)
+
+
+sys.meta_path.append(_MissingPackages)
 _EXPORTS = _read_exports("__init__.pyi")
-explain_missing()
 __all__ = [*_EXPORTS]  # noqa: PLE0604 - every entry is text
 
 
 def __getattr__(name: str) -> object:
     if name not in _EXPORTS:
         raise AttributeError(f"module 'deniable' has no attribute {name!r}")
-    module = import_module(_EXPORTS[name])
+    __import__(_EXPORTS[name])
+    module = sys.modules[_EXPORTS[name]]
     is_namespace = module.__name__ == f"deniable.{name}"
     globals()[name] = value = module if is_namespace else getattr(module, name)
     return value

@@ -1,13 +1,12 @@
 """Packages that a light installation lacks: importing one raises `MissingExtra` with the command that installs it.
 
 The distribution `deniable-core` has no dependencies. `deniable` adds those that analysts need; extras add the others.
-Modules import these packages as usual. Where Python finds none of them, it asks the finder of this module last.
+Modules import these packages as usual. Where Python finds none of them, it asks the finder of `deniable` last.
 """
 
 from __future__ import annotations
 
 import sys
-from types import FrameType
 
 _STANDARD = (
     "numpy",
@@ -44,38 +43,30 @@ _IMPORTING = {
 }
 
 
-class MissingPackages:
-    """A finder of modules that finds nothing, and explains which package of a module of `deniable` is missing."""
+def explain_missing(name: str) -> None:
+    """Refuse to import a package that no finder found.
 
-    @staticmethod
-    def find_spec(name: str, path: object = None, target: object = None) -> None:  # noqa: ARG004 - Python's protocol
-        """Refuse to import a package that no other finder found.
+    Raises:
+        MissingExtra: a module of `deniable` imports it; other importers get Python's own error.
+    """
+    command = COMMANDS.get(name)
+    importer = "" if command is None else _importer()
+    if importer.partition(".")[0] != "deniable":
+        return
+    from deniable.errors import MissingExtra
 
-        Raises:
-            MissingExtra: a module of `deniable` imports it; other importers get Python's own error.
-        """
-        command = COMMANDS.get(name)
-        importer = "" if command is None else _importer(sys._getframe(1))
-        if importer.partition(".")[0] != "deniable":
-            return
-        from deniable.errors import MissingExtra
-
-        error = MissingExtra(
-            f"{importer} needs the package {name!r}, which is not installed.",
-            f"Run: {command}",
-        )
-        error.name = name
-        raise error
+    error = MissingExtra(
+        f"{importer} needs the package {name!r}, which is not installed.",
+        f"Run: {command}",
+    )
+    error.name = name
+    raise error
 
 
-def _importer(frame: FrameType | None) -> str:
-    """Return the name of the module whose statement imports, behind the frames of the import system."""
+def _importer() -> str:
+    """Return the name of the module whose statement imports, behind the finder and the import system."""
+    finder = sys._getframe(2)
+    frame = finder.f_back
     while frame is not None and frame.f_globals.get("__name__") in _IMPORTING:
         frame = frame.f_back
     return "" if frame is None else str(frame.f_globals.get("__name__"))
-
-
-def explain_missing() -> None:
-    """Let Python ask for the command to install a package that is missing, after every other finder."""
-    if MissingPackages not in sys.meta_path:
-        sys.meta_path.append(MissingPackages)

@@ -135,12 +135,13 @@ def respond(design: Responding[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
         >>> dn.respond(dn.lpp_club(["tea", "milk"], epsilon=1), {"tea": 0.5}).symbol[2:] in ("tea", "milk")
         True
     """
+    # one answer to a design that needs no more: most calls, so without a look at options
+    if not kwargs and getattr(design, "required", None) == {}:
+        return operation(design, "respond")(design, *args)  # type: ignore[no-any-return, arg-type]
     return _respond(design, *args, **kwargs)  # type: ignore[return-value]  # as its type's own
 
 
-def _respond(design: Any, answer: object, **options: object) -> object:
-    if not options and getattr(design, "required", None) == {}:
-        return operation(design, "respond")(design, answer)
+def _respond(design: object, answer: object, **options: object) -> object:
     source = options.pop("source", SYSTEM)
     if source is not SYSTEM:
         _check_source(source)

@@ -14,6 +14,7 @@ import deniable
 
 SOURCE = Path(deniable.__file__).parent
 ROOT = SOURCE.parents[1]
+IMPORTS = ("import_module", "__import__")
 LOADERS = {
     "__init__": "the public names",  # which stands above all layers
     "types/__init__": "the operations of a type of question, in the folders beside it",
@@ -47,7 +48,7 @@ def imported(path: Path) -> set[str]:
         node
         for node in ast.walk(tree)
         if isinstance(node, ast.Call)
-        and ast.unparse(node.func).endswith("import_module")
+        and ast.unparse(node.func).endswith(IMPORTS)
         and node.args
     ]
     found: set[str] = set()
@@ -95,7 +96,7 @@ def importers() -> dict[str, set[str]]:
     paths = [
         path
         for path in SOURCE.rglob("*.py")
-        if "import_module(" in path.read_text(encoding="utf-8")
+        if any(f"{call}(" in path.read_text(encoding="utf-8") for call in IMPORTS)
     ]
     return {
         path.relative_to(SOURCE).with_suffix("").as_posix(): imported(path)

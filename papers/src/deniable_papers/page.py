@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from deniable import __version__
-from deniable.estimates.formats import html_page
 from deniable.files.atomic import atomic_write, check_free
+from deniable.rendering import html_page
 from deniable_papers.run import DOCUMENTS, Made, Reproduction, SourceDocument
 from deniable_papers.values import (
     Content,

@@ -7,8 +7,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from deniable import __version__
-from deniable.estimates.formats import html_page
-from deniable.rendering import formats
+from deniable.rendering import formats, html_page
 
 if TYPE_CHECKING:
     from deniable.auditor.findings import Audit, Finding

@@ -13,8 +13,7 @@ from deniable import exact
 from deniable.certificates.certificate import Certificate
 from deniable.claims.statements import ClaimedPart, Claims, read_ratio
 from deniable.designs import Design
-from deniable.estimates.formats import html_page
-from deniable.rendering import formats
+from deniable.rendering import formats, html_page
 from deniable.survey import Survey
 from deniable.types import operation
 

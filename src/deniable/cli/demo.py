@@ -12,9 +12,9 @@ import sys
 import threading
 import urllib.request
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -35,8 +35,9 @@ from deniable.cli.serve import installed
 from deniable.errors import DeniableError, InvalidRequest
 
 if TYPE_CHECKING:
-    from deniable.estimates import Estimate
+    from deniable.estimates import Estimate, Row, Summary
     from deniable.estimates.stages import StageEvidence
+    from deniable.rendering import Sheet
     from deniable.survey import Question, Survey
 
 DATABASE = "collector.db"
@@ -324,9 +325,42 @@ def _introduce(survey: Survey, people: int) -> None:
     )
 
 
+def truth_sheet(summary: Summary[Row], truth: Mapping[str, float]) -> Sheet:
+    """Return the table of shares beside the true ones, and whether each interval holds its share."""
+    from deniable.estimates.formats import sheet
+    from deniable.rendering import formats
+
+    table = sheet(summary, percent=True)
+    columns = [
+        0,
+        1,
+        *(
+            number
+            for number, head in enumerate(table.heads)
+            if "interval" in head or head == "asked directly"
+        ),
+    ]
+    rows = zip(summary.rows, table.cells, strict=True)
+    return replace(
+        table,
+        heads=(
+            *(table.heads[number] for number in columns),
+            "truth",
+            "interval holds it",
+        ),
+        cells=tuple(
+            (
+                *(cells[number] for number in columns),
+                formats.fixed_percent(truth[row.name]),
+                "yes" if row.low <= truth[row.name] <= row.high else "no",
+            )
+            for row, cells in rows
+        ),
+    )
+
+
 def _show(survey: Survey, shown: list[Shown], folder: Path) -> None:
     from deniable.display.privacy_texts import promise
-    from deniable.estimates.formats import truth_sheet
     from deniable.rendering.terminal import to_rich
 
     out = console()

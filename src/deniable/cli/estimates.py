@@ -34,10 +34,10 @@ from deniable.cli.reading import (
     read_lines,
     read_population,
 )
-from deniable.errors import InvalidRequest
-from deniable.estimates.formats import ENDINGS, check_ending, sheet, written
+from deniable.errors import InvalidRequest, quoted
+from deniable.estimates.formats import sheet
 from deniable.files.columns import BINARY, guess
-from deniable.rendering import MAX_ROWS, to_text
+from deniable.rendering import MAX_ROWS, html_page, to_text
 from deniable.types import FOLDERS, find_type_operation
 from deniable.verbs import estimate as fit
 
@@ -49,6 +49,16 @@ if TYPE_CHECKING:
 _MAX_PAIRED = 5  # groups whose pairs, ten of them, are read at a glance
 _MAX_COMPARED = 50  # groups whose differences are shown without being asked for
 _PICTURES = (".png", ".svg", ".pdf")
+_PAGE = "body{font:15px/1.5 system-ui,sans-serif;color:CanvasText;max-width:60rem;margin:2rem auto;padding:0 1rem}"
+_FORMATS: dict[str, Callable[[Summary[Row]], str]] = {
+    ".csv": lambda summary: summary.to_csv(),
+    ".md": lambda summary: summary.to_markdown(most=None),
+    ".tex": lambda summary: summary.to_latex(most=None),
+    ".html": lambda summary: html_page(summary.title, _PAGE, summary.to_html()),
+}
+"""What a summary can be written as, by the ending of the file's name; besides, `.json` is the result itself."""
+
+ENDINGS = (".json", *_FORMATS)
 _COMPARISONS = {"pairs": "pairwise", "rest": "against_rest"}
 _KINDS = KINDS | {
     "int": Kind("NUMBER", load=read_population),
@@ -105,7 +115,43 @@ class ResultOutput(CommandOutput):
         if self.chart is not None:
             save_picture(plot(), self.chart)
         if self.out is not None:
-            self.write(written(result, self.out, **options))
+            self.write(format_result(result, self.out, **options))
+
+
+def check_ending(path: Path) -> None:
+    """Refuse a file whose ending says nothing we can write.
+
+    Raises:
+        InvalidRequest: another ending, or none.
+    """
+    if path.suffix.lower() not in ENDINGS:
+        raise InvalidRequest(
+            f"cannot write {quoted(path.name, 80)}; expected a name that ends in {', '.join(ENDINGS)}."
+        )
+
+
+def format_result(
+    result: Result,
+    path: Path,
+    *,
+    level: float,
+    method: str | None = None,
+    simultaneous: bool = False,
+) -> str:
+    """Return what a file of this name holds.
+
+    Raises:
+        InvalidRequest: an ending that says nothing we can write.
+    """
+    check_ending(path)
+    ending = path.suffix.lower()
+    if ending == ".json":
+        return result.to_json(
+            level=level, method=method, simultaneous=simultaneous, indent=2
+        )
+    return _FORMATS[ending](
+        result._whole(level=level, method=method, simultaneous=simultaneous)
+    )
 
 
 def check_chart(path: Path | None, *, force: bool) -> None:

@@ -287,7 +287,7 @@ class Design(AnyDesign):
         Raises:
             InvalidAnswer: not one of this design's; the message does not repeat it.
         """
-        if isinstance(category, Mapping) and self.factors:
+        if self.factors and isinstance(category, Mapping):
             if set(category) != set(self.attributes):
                 raise InvalidAnswer(
                     f"expected an answer to each of {labels.format_labels(self.attributes)}, and to no other."

@@ -122,9 +122,12 @@ class LabelIndex:
 
     def find(self, label: object) -> int | None:
         """Return the number of a label; None for what is not one of them."""
-        if self._computed is not None:
-            return self._computed.index(label) if label in self._computed else None
-        return self._numbers.get(label) if isinstance(label, str) else None
+        if not isinstance(label, str):
+            return None
+        if self._computed is None:
+            return self._numbers.get(label)
+        number = self._computed.find(label)
+        return None if number is None or number >= self._computed.size else number
 
 
 def size(labels: Sequence[str]) -> int:

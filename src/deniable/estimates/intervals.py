@@ -13,7 +13,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from numbers import Real
@@ -252,15 +252,13 @@ def wilson(
 
     A direct question has own = 1 and others = 0: then this is Wilson's interval.
     """
-    square = np.broadcast_to(-f, np.shape(value))
-    return scored(
-        value,
-        np.stack(np.broadcast_arrays(others, f + own - others - 1, square)) / n,
-        confidence,
-    )
+    curve = (others / n, (f + own - others - 1) / n, -f / n)
+    return scored(value, curve, confidence)
 
 
-def scored(value: Vector, curve: Matrix, confidence: float) -> Ends:
+def scored(
+    value: Vector, curve: Iterable[Vector | float], confidence: float
+) -> Ends:
     """Solve (value − t)² = z²·V(t), with V a polynomial: rows of constants, slopes and squares."""
     constant, slope, square = curve
     z2 = quantile(confidence) ** 2

@@ -10,7 +10,7 @@ import html
 import math
 import re
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
@@ -56,6 +56,8 @@ _STYLE = (
     ".deniable p{max-width:60em;margin:.5em 0}"
 )
 
+_WIDTH, _HEIGHT = 160, 14  # of the small picture beside a number, in pixels
+_BLUE = "#4a86c5"  # three times as dark as white, and three times as light as black
 _FIGURE = '<td class="figure">{}</td>'
 
 
@@ -420,6 +422,60 @@ def draw(target: Drawable, title: str, dark: bool) -> Picture:
     if dark:
         picture.darken()
     return picture
+
+
+def html_page(title: str, style: str, body: str) -> str:
+    """Return an HTML page in light or dark, as the reader has it; the title is escaped, style and body are not."""
+    return f"""<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>{html.escape(title)}</title>
+<style>
+{style}
+</style>
+</head>
+<body>
+{body}
+</body>
+</html>
+"""
+
+
+def interval_figures(bounds: Sequence[tuple[float, float, float]]) -> list[str]:
+    """Return a small SVG for each (low, estimate, high), all on one scale: a line with a dot."""
+    finite = [
+        end
+        for ends in bounds
+        for end in ends
+        if end is not None and math.isfinite(end)
+    ]
+    low, high = min([0.0, *finite]), max([0.0, *finite])
+    scale = (_WIDTH - 8) / (high - low or 1.0)
+
+    def position(value: float) -> str:
+        return f"{4 + (value - low) * scale:.1f}"
+
+    return [_interval_figure(*ends, position) for ends in bounds]
+
+
+def _interval_figure(
+    low: float, estimate: float, high: float, position: Callable[[float], str]
+) -> str:
+    if any(end is None or not math.isfinite(end) for end in (low, estimate, high)):
+        return ""
+    middle = _HEIGHT / 2
+    return (
+        f'<svg width="{_WIDTH}" height="{_HEIGHT}" viewBox="0 0 {_WIDTH} {_HEIGHT}" preserveAspectRatio="none" '
+        f'role="img" aria-label="{low:.4g} to {high:.4g}">'
+        f'<line x1="{position(0)}" x2="{position(0)}" y1="0" y2="{_HEIGHT}" stroke="currentColor" '
+        'stroke-opacity=".4"/>'
+        f'<line x1="{position(low)}" x2="{position(high)}" y1="{middle}" y2="{middle}" stroke="{_BLUE}" '
+        'stroke-width="2"/>'
+        f'<circle cx="{position(estimate)}" cy="{middle}" r="3" fill="{_BLUE}"/></svg>'
+    )
 
 
 def framed(page: str, height: int = 520) -> str:

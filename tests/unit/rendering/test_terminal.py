@@ -8,9 +8,10 @@ from dataclasses import replace
 import numpy as np
 from rich.console import Console
 
+from deniable.cli.demo import truth_sheet
 from deniable.designs import k_ary, matrix, unary, warner
 from deniable.estimates import estimate
-from deniable.estimates.formats import sheet, truth_sheet
+from deniable.estimates.formats import sheet
 from deniable.rendering import MAX_ROWS, Sheet
 from deniable.rendering.terminal import to_rich
 from deniable.tallies import Tally, tally

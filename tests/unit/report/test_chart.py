@@ -10,7 +10,7 @@ from matplotlib.colors import to_rgb
 
 import deniable as dn
 from deniable.errors import InvalidRequest
-from deniable.estimates.formats import _BLUE
+from deniable.rendering import _BLUE
 from deniable.rendering.pictures import DARK, GRID, INK, PALE
 from deniable.report import chart, forest, save
 

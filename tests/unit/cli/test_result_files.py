@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 
 import deniable as dn
+from deniable.cli.estimates import ENDINGS, format_result
 from deniable.errors import InvalidRequest
 from deniable.estimates import Row
-from deniable.estimates.formats import ENDINGS, written
 from deniable.files.cells import safe_cell
 
 RISKY = ["=HYPERLINK(1)", "a|b*c_d", "50% & more {x}", "<script>alert(1)</script>"]
@@ -26,7 +26,7 @@ FOUND = dn.estimate(
 
 
 def text(ending: str) -> str:
-    return written(FOUND, Path(f"result{ending}"), level=0.9)
+    return format_result(FOUND, Path(f"result{ending}"), level=0.9)
 
 
 def test_json_is_the_result_itself() -> None:
@@ -75,7 +75,7 @@ def test_of_very_many_numbers_a_page_shows_the_largest_and_a_table_all() -> None
     page = many._repr_html_()
     assert page.count("<svg ") == 40
     assert "The largest 40 of 100." in page
-    assert written(many, Path("a.csv"), level=0.95).count("\n") == 100
+    assert format_result(many, Path("a.csv"), level=0.95).count("\n") == 100
     assert len(json.loads(many.to_json())["rows"]) == 100
 
 
@@ -87,7 +87,7 @@ def test_an_ending_that_says_nothing_is_refused(name: str) -> None:
         InvalidRequest,
         match=r"expected a name that ends in \.json, \.csv, \.md, \.tex, \.html",
     ):
-        written(FOUND, Path(name), level=0.95)
+        format_result(FOUND, Path(name), level=0.95)
     assert ENDINGS == (".json", ".csv", ".md", ".tex", ".html")
 
 
