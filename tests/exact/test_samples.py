@@ -14,7 +14,7 @@ import pytest
 import deniable as dn
 from deniable.errors import NotEstimable
 from deniable.estimates.decks import deck_variance
-from deniable.estimates.sampling import Asked, design_covariance, estimate_values
+from deniable.estimates.sampling import Asked, People, estimate_values
 from deniable.estimates.sampling.cards import dealt_values
 
 DESIGNS = [
@@ -360,7 +360,7 @@ def test_two_deals_in_one_cluster_and_across() -> None:
         )
         assert mean == pytest.approx([5, 3])
         # of the people, who are no sample here
-        held = design_covariance(np.array(categories), sampling)[0, 0]
+        held = People.of(sampling).total_covariance(np.array(categories))[0, 0]
         assert told - held * np.array([[1, -1], [-1, 1]]) == pytest.approx(true)
 
 

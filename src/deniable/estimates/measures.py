@@ -530,16 +530,21 @@ def _correlate_numbers(
         value, influences = moments.correlate(present.astype(np.float64))
         error = float(influences[present].std(ddof=1) / math.sqrt(n))
         return Statistic(Correlation(value, error, n, missing, column.design))
-    from deniable.estimates.sampling import Sampling, number_error
+    from deniable.estimates.sampling import People, Sampling
 
     require(isinstance(sampling, Sampling), sampling, "the sampling", "a Sampling")
     moments.check_numbers(present & (sampling.weights != 0))
     value, influences = moments.correlate(sampling.weights * present)
-    error = number_error(
-        lambda weights: moments.correlate(weights * present)[0],
-        influences,
-        sampling,
-        present,
+    # With replacement: the whole variance of the device stays in the error, which is a little too large.
+    people = People.of(sampling).with_replacement()
+    covariance = people.covariance(
+        vector(influences / (sampling.weights * present).sum())[:, None],
+        lambda weights: vector(
+            [[moments.correlate(column * present)[0]] for column in weights.T]
+        ),
+    )
+    error = (
+        math.sqrt(covariance[0, 0]) if np.isfinite(influences).all() else math.nan
     )
     df = float(sampling.degrees_of(present))
     facts = (df, sampling.describe(), sampling.variance)

@@ -209,7 +209,7 @@ def korn_graubard(
     low, high = found.interval("yes", method="korn-graubard")
     basis = found.basis
     return {
-        "effective_n": basis.size(basis.single(), 0.95)[1],
+        "effective_n": basis.size(basis.single() / basis.people, 0.95)[1],
         "lower": low,
         "upper": high,
     }

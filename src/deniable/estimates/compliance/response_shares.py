@@ -16,13 +16,18 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import block_diag
-from scipy.stats import t as student
 
 from deniable.designs import Design
 from deniable.errors import InvalidRequest, NotEstimable, UnreadableFile
 from deniable.estimates.covariances import Matrix, Vector, vector
 from deniable.estimates.intervals import quantile
-from deniable.estimates.sampling import Asked, RowValues, Sampling, estimate_values
+from deniable.estimates.sampling import (
+    Asked,
+    RowValues,
+    Sampling,
+    estimate_values,
+    few_degrees,
+)
 from deniable.estimates.sampling.columns import check_rows
 from deniable.estimates.testing import HypothesisTest, against_chi_square
 from deniable.tallies import Tally
@@ -122,11 +127,7 @@ class ResponseShares:
 
         Implements: as [KG98] do, by how much Student's quantile grows from as many people to these clusters.
         """
-        quantiles = [
-            student.ppf((1 + level) / 2, df)
-            for df in (self.degrees, np.maximum(self.people - 1, 1))
-        ]
-        return float(np.max(quantiles[0] / quantiles[1]))
+        return float(1 / few_degrees(self.people, self.degrees, level).min())
 
     def quantile(self, level: float) -> float:
         """Return how many standard errors a profile reaches to both sides.

@@ -46,7 +46,7 @@ from deniable.estimates.results import (
     bounds_around,
     words_of,
 )
-from deniable.estimates.sampling import Sampling, sandwich
+from deniable.estimates.sampling import People, Sampling
 from deniable.estimates.summary import rests_on
 from deniable.estimates.testing import HypothesisTest, likelihood_ratio
 from deniable.rendering import formats
@@ -231,29 +231,23 @@ class Sample:
         intercept of its own stands in its first row: it lies in one cluster, and only sums over clusters are looked at.
         """
         indices = np.flatnonzero(self.is_used)[self.likelihood.first_rows]
-        if sampling.replicates is None:
-            all_scores = np.zeros((len(sampling), scores.shape[1]))
-            all_scores[indices] = scores / sampling.weights[indices][:, None]
-            covariance = sandwich(all_scores, bread, sampling)
-        else:
-            covariance = sampling.replicates.covariance(
-                self._replicate_values(sampling), self.shown_values(self.theta)
-            )
+        influence = np.zeros((len(sampling), scores.shape[1]))
+        influence[indices] = scores @ bread / sampling.weights[indices][:, None]
+        covariance = People.of(sampling).covariance(influence, self._refitted_values)
         finite = (scores.T * sampling.finite[indices]) @ scores
         return vector(covariance + bread @ finite @ bread)
 
-    def _replicate_values(self, sampling: Sampling) -> Matrix:
-        """Return the coefficients of the regression fitted to each replicate, a row each."""
+    def _refitted_values(self, weights: Matrix) -> Matrix:
+        """Return the coefficients of the regression fitted with each column of weights, a row each."""
         values = []
-        for weights in sampling.replicated_weights():
-            for column in weights[self.is_used].T:
-                top = highest(self.likelihood.reweighted(column), [self.theta])
-                if not top.converged:
-                    raise NotEstimable(
-                        "the regression of a replicate has no maximum; expected one in each.",
-                        "Leave replicates away: the linearized variance needs no other fit. Or take fewer terms.",
-                    )
-                values.append(self.shown_values(top.theta))
+        for column in weights[self.is_used].T:
+            top = highest(self.likelihood.reweighted(column), [self.theta])
+            if not top.converged:
+                raise NotEstimable(
+                    "the regression of a replicate has no maximum; expected one in each.",
+                    "Leave replicates away: the linearized variance needs no other fit. Or take fewer terms.",
+                )
+            values.append(self.shown_values(top.theta))
         return np.stack(values)
 
 

@@ -10,6 +10,7 @@ from deniable.estimates.sampling.estimating import (
     estimate_tally,
     estimate_values,
 )
+from deniable.estimates.sampling.people import People, effective_size, few_degrees
 from deniable.estimates.sampling.replicates import Replicates
 from deniable.estimates.sampling.results import SampledEstimate, SampledRow
 from deniable.estimates.sampling.samples import Sampling
@@ -24,36 +25,29 @@ from deniable.estimates.sampling.values import (
     one_response,
     row_values,
 )
-from deniable.estimates.sampling.variances import (
-    between_cluster_covariance,
-    design_covariance,
-    number_error,
-    sandwich,
-)
 
 __all__ = [
     "Asked",
     "Dealt",
     "OneResponse",
+    "People",
     "Replicates",
     "RowValues",
     "SampledEstimate",
     "SampledRow",
     "Sampling",
-    "between_cluster_covariance",
     "category_values",
     "check_room",
-    "design_covariance",
+    "effective_size",
     "estimate",
     "estimate_dealt",
     "estimate_devices",
     "estimate_stages",
     "estimate_tally",
     "estimate_values",
+    "few_degrees",
     "linear_of",
     "linear_values",
-    "number_error",
     "one_response",
     "row_values",
-    "sandwich",
 ]

@@ -16,6 +16,7 @@ from deniable.errors import InvalidRequest, NotEstimable, quoted
 from deniable.estimates.covariances import Matrix, Vector, vector
 from deniable.estimates.sampling import columns
 from deniable.estimates.sampling.columns import Mask
+from deniable.estimates.sampling.people import People, bessel
 from deniable.estimates.sampling.results import SampledEstimate
 from deniable.estimates.sampling.samples import Sampling
 from deniable.estimates.sampling.values import (
@@ -24,12 +25,10 @@ from deniable.estimates.sampling.values import (
     row_values,
     unknown_response,
 )
-from deniable.estimates.sampling.variances import design_covariance
 from deniable.estimates.shares import Estimate, fitted
 from deniable.files.row_names import check_same_people
 from deniable.tallies import tally
 from deniable.tallies.columns import asked_part, subject
-from deniable.tallies.group_labels import group_name, numbered
 from deniable.tallies.responses import Responses
 from deniable.tallies.weighted import WeightedTally
 
@@ -146,13 +145,10 @@ def estimate_values(
         NotEstimable: a stratum with one cluster, or nobody with a weight in a group.
         InvalidRequest: columns that do not fit.
     """
-    if not isinstance(sampling, Sampling):
-        raise InvalidRequest(
-            f"the sampling is a {type(sampling).__name__}; expected a Sampling."
-        )
+    people = People.of(sampling)
     if not callable(blocks):
         columns.check_rows(sampling, "columns of the sampling", len(blocks[0]))
-    estimand = _estimand(blocks, sampling, domain, by, denominator)
+    estimand = _Estimand.of(blocks, people, domain, by, denominator)
     if denominator is not None and any(
         cell.block.below is not None for cell in estimand.cells
     ):
@@ -162,15 +158,7 @@ def estimate_values(
     means = estimand.result(asked)
     if count is not None:
         means = replace(means, evidence=estimand.evidence(count))
-    summed = tuple(
-        tuple(block.with_totals() for block in blocks if block.totals)
-        for blocks in estimand.blocks
-    )
-    if denominator is not None or not summed[0]:
-        return means
-    return replace(
-        means, totals=replace(estimand, blocks=summed, of_total=True).result(asked)
-    )
+    return means if denominator is not None else estimand.with_totals(means, asked)
 
 
 def estimate_tally(
@@ -184,63 +172,27 @@ def estimate_tally(
     Raises:
         NotEstimable: fewer than two responses, or no weight.
     """
-    n, weight = weighted.respondents, float(sum(weighted.weights))
-    if n < 2 or not weight > 0:
-        raise NotEstimable(
-            f"there are {n} responses with a weight of {weight:g}; expected 2 at least, and some weight."
-        )
     design = weighted.design
     # One row for each symbol that was sent stands for all of them: sums over rows are sums over symbols.
     sent = np.flatnonzero(weighted.counts)
+    if not len(sent):
+        raise NotEstimable("there are 0 responses; expected at least 2.")
     codes = sent.astype(design.channel.coding.space(0).dtype)
     rows = row_values(Responses(design, {"response": codes}), inverse)
     weights, squares = (
         vector([float(sums[symbol]) for symbol in sent])
         for sums in (weighted.weights, weighted.squares)
     )
-    value = weights @ rows.values / weight
-    away = rows.values - value
-    size, more = len(value), n / (n - 1)
-    means = SampledEstimate(
-        *Asked.of(design),
-        rows.quantity,
-        rows.names,
-        value,
-        (away.T * squares) @ away / weight**2 * more,
-        np.diagonal(rows.device(squares / weight**2, value)),
-        weights @ away**2 / weight / (n - 1),
-        np.full(size, n),
-        np.full(size, n - 1),
-        np.ones(size),
-        *rows.one_response(weights, value),
-        np.full((3, size), np.nan),
-        np.full(size, rows.events),
-        "Hájek, linearized",
-        f"{n:,} people{', whose design was named by the person who counted' if weighted.declared else ''}",
-        n,
-        weighted.missing,
+    people = People(weights, squares, vector(weighted.counts[sent]))
+    estimand, asked = _Estimand.of([rows], people), Asked.of(design)
+    means = replace(estimand.result(asked), missing=weighted.missing)
+    if not weighted.missing:
+        means = estimand.with_totals(means, asked)
+    if not weighted.declared:
+        return means
+    return means.drawn(
+        f"{means.sample}, whose design was named by the person who counted"
     )
-    if weighted.missing:
-        return (
-            means  # how many people those stand for who sent nothing is not counted
-        )
-    # Σ w·r varies with replacement as n people whose w·r vary about their mean do.
-    sums = weights @ rows.values
-    spread = (
-        (rows.values.T * squares) @ rows.values - np.outer(sums, sums) / n
-    ) * more
-    total = replace(
-        means,
-        quantity="total",
-        value=sums,
-        events=np.full(size, size),
-        covariance=spread,
-        device=means.device * weight**2,
-        simple=means.simple * weight**2,
-        scale=np.full(size, weight),
-        method="expanded, linearized",
-    )
-    return replace(means, totals=total)
 
 
 @dataclass(frozen=True, eq=False)
@@ -251,7 +203,7 @@ class _Estimand:
 
     Attributes:
         blocks: the values, of each group.
-        sampling: how people were drawn.
+        people: who stands for whom.
         groups: for each group, which rows belong to it, whether they responded or not.
         names: of the groups; one empty name where there are none.
         denominator: what totals are divided by, where that is not the number of people.
@@ -260,21 +212,56 @@ class _Estimand:
     """
 
     blocks: tuple[tuple[RowValues, ...], ...]
-    sampling: Sampling
+    people: People
     groups: tuple[Mask, ...]
     names: tuple[str, ...]
     denominator: Vector | None
     ungrouped: int = 0
     of_total: bool = False
 
+    @classmethod
+    def of(
+        cls,
+        blocks: Blocks,
+        people: People,
+        domain: object = None,
+        by: object = None,
+        denominator: object = None,
+    ) -> _Estimand:
+        """Read who belongs to a domain and to groups, and what values are divided by.
+
+        Raises:
+            NotEstimable: nobody belongs to the domain, or to a group.
+            InvalidRequest: columns that do not fit.
+        """
+        inside, names, groups = people.groups(domain, by)
+        below = None
+        if denominator is not None:
+            below = columns.numbers(denominator, "denominator", len(people))
+        values = tuple(
+            tuple(blocks(group) if callable(blocks) else blocks) for group in groups
+        )
+        others = inside & ~np.any(groups, axis=0)
+        ungrouped = int((others & _present(values[0])).sum())
+        return cls(values, people, groups, names, below, ungrouped)
+
+    def with_totals(self, means: SampledEstimate, asked: Asked) -> SampledEstimate:
+        """Return means with the totals of the numbers that have one."""
+        summed = tuple(
+            tuple(block.with_totals() for block in blocks if block.totals)
+            for blocks in self.blocks
+        )
+        if not summed[0]:
+            return means
+        totals = replace(self, blocks=summed, of_total=True)
+        return replace(means, totals=totals.result(asked))
+
     @cached_property
     def cells(self) -> list[_GroupBlock]:
         """Each block of each group, in the order of the numbers."""
         divisor = 1.0 if self.of_total else self.known
         return [
-            _GroupBlock(
-                block, group, self.sampling.weights, self.denominator, divisor
-            )
+            _GroupBlock(block, group, self.people, self.denominator, divisor)
             for group, blocks in zip(self.groups, self.blocks, strict=True)
             for block in blocks
         ]
@@ -282,9 +269,12 @@ class _Estimand:
     @property
     def known(self) -> float | None:
         """How many people there are, where a mean is the total divided by that."""
+        sampling = self.people.sampling
+        if sampling is None or sampling.calibration is not None:
+            return None
         everybody = len(self.groups) == 1 and bool(self.groups[0].all())
-        plain = self.denominator is None and self.sampling.calibration is None
-        return self.sampling.population if everybody and plain else None
+        is_mean = self.denominator is None
+        return sampling.population if everybody and is_mean else None
 
     def numbers(self, weights: Matrix) -> Matrix:
         """Return the numbers for each of several weightings, a column of weights each and a row of numbers each."""
@@ -305,7 +295,7 @@ class _Estimand:
         between clusters, whose diagonal is 1 − f, the variance has Σ c_ij and its estimate Σ Q_ij·c_ij. For c_ij =
         −g_i·g_j the difference over different rows is −[(Σ g)² − g′Qg − Σ f·g²].
         """
-        weights = self.sampling.weights
+        weights, finite = self.people.weights, self.people.finite
         size = len(self._people)
         everything, lacking = np.zeros((size, size)), np.zeros((size, size))
         dealt = [block.dealt for block in self.blocks[0] if block.dealt is not None]
@@ -318,37 +308,31 @@ class _Estimand:
             total = weighted.sum(axis=0)
             products = np.outer(total, total)
             everything -= products - weighted.T @ weighted
-            finite = (weighted.T * self.sampling.finite) @ weighted
-            lacking -= products - self._total_covariance(of_deal) - finite
+            device = (weighted.T * finite) @ weighted
+            lacking -= products - self._total_covariance(of_deal) - device
         return everything, lacking
 
     def _total_covariance(self, values: Matrix) -> Matrix:
         """Return the covariance of totals over samples, as that of the numbers is found."""
-        sampling = self.sampling
-        if self._by_parts:
-            weighted = vector(values * sampling.weights[:, None])
-            mean = weighted.sum(axis=0) / np.sqrt(self._people)
-            factor = np.sqrt(_bessel(self._people))
-            centred = weighted.T @ weighted - np.outer(mean, mean)
-            return vector(
-                np.outer(factor, factor) * centred * (1 - sampling.fractions[0])
+        if not self._by_parts:
+            return self.people.covariance(
+                values, lambda weights: vector(weights.T @ values)
             )
-        if sampling.replicates is None:
-            return design_covariance(values, sampling)
-        totals = [weights.T @ values for weights in sampling.replicated_weights()]
-        return sampling.replicates.covariance(
-            vector(np.vstack(totals)), vector(sampling.weights @ values)
-        )
+        mean = self.people.weights @ values / np.sqrt(self._people)
+        factors = np.sqrt(bessel(self._people))
+        covariance = self.people.independent_covariance(values, self._people)
+        covariance -= np.outer(mean * factors, mean * factors)
+        return vector(covariance * (1 - self.people.fraction))
 
     def result(self, asked: Asked) -> SampledEstimate:
         """Return the numbers with all that is known about how sure they are."""
-        sampling, cells = self.sampling, self.cells
+        people, cells = self.people, self.cells
         self._check()
-        value = self.numbers(sampling.weights[:, None])[0]
-        covariance = self._covariance(value)
-        squares = vector(sampling.weights**2)
-        if sampling.finite.any() and not self._by_parts:
-            covariance = covariance + self.device(vector(squares * sampling.finite))
+        value = self.numbers(people.weights[:, None])[0]
+        covariance = self._covariance()
+        if people.finite.any() and not self._by_parts:
+            finite = vector(people.squares * people.finite)
+            covariance = covariance + self.device(finite)
         together, lacking = self.dealt()
         sizes = [len(cell.block.names) for cell in cells]
         scales = [cell.weight if self.of_total else 1.0 for cell in cells]
@@ -356,25 +340,26 @@ class _Estimand:
         covariance = covariance + self._hidden(scales)
         covariance[np.isnan(value), :] = covariance[:, np.isnan(value)] = np.nan
         responded = sum(self._responded)
-        taken = sum(int(group.sum()) for group in self.groups)
+        taken = sum(map(people.number, self.groups))
+        variance, sample = people.describe(taken)
         return SampledEstimate(
             *asked,
             self._quantity,
             self._names,
             value,
             covariance + lacking,
-            np.diagonal(self.device(squares) + together),
+            np.diagonal(self.device(people.squares) + together),
             self._join("simple") * scale**2,
             self._people,
-            np.repeat([sampling.degrees_of(cell.present) for cell in cells], sizes),
+            np.repeat([people.degrees(cell.present) for cell in cells], sizes),
             scale,
             *_join_responses([cell.one_response for cell in cells]),
             self._ratio_variances(value, covariance),
             np.repeat(
                 [self._events(cell.block) * len(cells) for cell in cells], sizes
             ),
-            f"{self._method}, {sampling.variance}",
-            sampling.describe(taken),
+            f"{self._method}, {variance}",
+            sample,
             responded,
             taken - responded,
             self.ungrouped,
@@ -392,9 +377,9 @@ class _Estimand:
 
     @cached_property
     def _responded(self) -> list[int]:
-        """How many rows of each group hold a response to any block."""
+        """How many people of each group sent a response to any block."""
         return [
-            int((group & _present(blocks)).sum())
+            self.people.number(group & _present(blocks))
             for group, blocks in zip(self.groups, self.blocks, strict=True)
         ]
 
@@ -404,8 +389,8 @@ class _Estimand:
 
     def evidence(self, count: Count) -> tuple[Any, ...]:
         """Return the estimate from counts of each group, where counts hold all that the rows do; else nothing."""
-        fraction = float(self.sampling.fractions[0])
-        is_simple = self._by_parts and self.sampling.simple
+        sampling, fraction = self.people.sampling, self.people.fraction
+        is_simple = self._by_parts and sampling is not None and sampling.simple
         if not is_simple or self.denominator is not None:
             return ()
         populations = [n / fraction if fraction else 0.0 for n in self._responded]
@@ -468,28 +453,20 @@ class _Estimand:
                 if len(self.blocks[0]) > 1
                 else ""
             )
-            if cell.present.sum() < 2:
+            if cell.n < 2:
                 raise NotEstimable(
-                    f"there are {int(cell.present.sum())} responses{of}; expected at least 2."
+                    f"there are {cell.n} responses{of}; expected at least 2."
                 )
             if cell.present_weights.sum() == 0:
                 raise NotEstimable(
                     f"everybody{of} has the weight 0; expected people who stand for some."
                 )
 
-    def _covariance(self, value: Vector) -> Matrix:
-        sampling = self.sampling
-        if sampling.replicates is not None:
-            estimates = [
-                self.numbers(weights) for weights in sampling.replicated_weights()
-            ]
-            return sampling.replicates.covariance(
-                vector(np.vstack(estimates)), value
-            )
-        influence = np.hstack([cell.influence for cell in self.cells])
+    def _covariance(self) -> Matrix:
+        influence = vector(np.hstack([cell.influence for cell in self.cells]))
         if self._by_parts:
             return self._independent_covariance(influence)
-        return design_covariance(influence, sampling)
+        return self.people.covariance(influence, self.numbers)
 
     def _independent_covariance(self, influence: Matrix) -> Matrix:
         """Return the covariance of means of people who were drawn one by one.
@@ -501,11 +478,9 @@ class _Estimand:
 
         Why: who is asked what says nothing about the answer, so that each part is as if it were estimated alone.
         """
-        fraction = float(self.sampling.fractions[0])
-        squares = vector(self.sampling.weights**2)
-        factor = np.sqrt(_bessel(self._people))
-        scaled = influence * self.sampling.weights[:, None] * factor
-        covariance = scaled.T @ scaled
+        fraction, squares = self.people.fraction, self.people.squares
+        factor = np.sqrt(bessel(self._people))
+        covariance = self.people.independent_covariance(influence, self._people)
         ends = np.cumsum([0, *(len(cell.mean) for cell in self.cells)]).tolist()
         spans = list(map(slice, ends, ends[1:]))
         for cell, span in zip(self.cells, spans, strict=True):
@@ -537,11 +512,11 @@ class _Estimand:
     @property
     def _by_parts(self) -> bool:
         """Whether each part is as if it were estimated alone: means of people who were drawn one by one."""
-        return self.sampling.one_by_one and not self.of_total and self.known is None
+        return self.people.one_by_one and not self.of_total and self.known is None
 
     @cached_property
     def _people(self) -> Vector:
-        return self._join("people")
+        return self._join("told")
 
 
 @dataclass(frozen=True, eq=False)
@@ -551,14 +526,14 @@ class _GroupBlock:
     Attributes:
         block: the values.
         group: the rows of the group.
-        weights: of all rows.
+        people: of all rows.
         denominator: what values are divided by, where that is not the number of people.
         divisor: what totals are divided by, 1 for totals themselves; None for means of those who are present.
     """
 
     block: RowValues
     group: Mask
-    weights: Vector
+    people: People
     denominator: Vector | None
     divisor: float | None
 
@@ -566,6 +541,16 @@ class _GroupBlock:
     def present(self) -> Mask:
         """The rows of the group that hold a response."""
         return np.asarray(self.group & self.block.present, np.bool_)
+
+    @property
+    def weights(self) -> Vector:
+        """The weights of all rows."""
+        return self.people.weights
+
+    @cached_property
+    def n(self) -> int:
+        """The number of people of the group who responded."""
+        return self.people.number(self.present)
 
     @property
     def present_weights(self) -> Vector:
@@ -587,11 +572,10 @@ class _GroupBlock:
         return vector(self.denominator[self.present][:, None])
 
     @property
-    def people(self) -> Vector:
-        """How many responses each mean is made from: those that say something about what is below."""
-        return vector(
-            np.broadcast_to((self.below != 0).sum(axis=0), len(self.block.names))
-        )
+    def told(self) -> Vector:
+        """The number of responses that each mean is made from: those that say something about what is below."""
+        counts = self.people.counts[self.present] @ (self.below != 0)
+        return vector(np.broadcast_to(counts, len(self.block.names)))
 
     def means(self, weights: Matrix) -> Matrix:
         """Return the means for each column of weights, a row each; NaN for a ratio of which nothing is known."""
@@ -712,7 +696,7 @@ class _GroupBlock:
     def simple(self) -> Vector:
         """The variances of the means of as many people drawn one by one, with even weights."""
         weights = self.present_weights
-        n, total = len(weights), weights.sum()
+        n, total = self.n, weights.sum()
         if self.modelled:
             scatter = self.scatter(self.weights, 1.0)
             return vector(np.diagonal(scatter) / total / (n - 1))
@@ -730,11 +714,6 @@ class _GroupBlock:
         return self.block.one_response(weights, self.mean)
 
 
-def _bessel(people: Vector) -> Vector:
-    """Return n/(n − 1)."""
-    return vector(people / np.maximum(people - 1, 1))
-
-
 def _join_responses(
     responses: Sequence[OneResponse],
 ) -> tuple[Matrix, Vector, Vector]:
@@ -746,46 +725,6 @@ def _join_responses(
     )
 
 
-def _estimand(
-    blocks: Blocks,
-    sampling: Sampling,
-    domain: Any,
-    by: Any,
-    denominator: Any,
-) -> _Estimand:
-    size = len(sampling)
-    inside = np.ones(size, np.bool_)
-    if domain is not None:
-        inside = columns.mask(domain, "domain", size)
-    if not inside.any():
-        raise NotEstimable("nobody belongs to the domain; expected people who do.")
-    names, groups = (("",), (inside,)) if by is None else _groups(by, inside)
-    below = None
-    if denominator is not None:
-        below = columns.numbers(denominator, "denominator", size)
-    values = tuple(
-        tuple(blocks(group) if callable(blocks) else blocks) for group in groups
-    )
-    others = inside & ~np.any(groups, axis=0)
-    ungrouped = int((others & _present(values[0])).sum())
-    return _Estimand(values, sampling, groups, names, below, ungrouped)
-
-
 def _present(blocks: Sequence[RowValues]) -> Mask:
     """Return the rows that hold a response to any block."""
     return np.asarray(np.any([block.present for block in blocks], axis=0), np.bool_)
-
-
-def _groups(by: Any, inside: Mask) -> tuple[tuple[str, ...], tuple[Mask, ...]]:
-    """Return the names and the rows of groups; who names no group is in none of them."""
-    labels, codes = numbered(by)
-    columns.check_rows(codes, "groups", len(inside))
-    groups = [
-        (group_name(label), (codes == code) & inside)
-        for code, label in enumerate(labels)
-        if label is not None and ((codes == code) & inside).any()
-    ]
-    if not groups:
-        raise NotEstimable("nobody belongs to a group; expected people who do.")
-    names, rows = zip(*groups, strict=True)
-    return names, rows

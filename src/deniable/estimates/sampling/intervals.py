@@ -25,6 +25,7 @@ from deniable.errors import InvalidRequest
 from deniable.estimates.backing import LEAST_EXPECTED, clopper_pearson
 from deniable.estimates.covariances import Matrix, Vector, vector
 from deniable.estimates.intervals import Ends, scored
+from deniable.estimates.sampling.people import effective_size
 
 _LEAST_RATE = 1e-12  # of a share of responses whose logit is taken
 _USUAL = 0.95  # the level at which it is asked which interval suits
@@ -74,18 +75,13 @@ class SampledBasis:
         Implements: n* = n·V₁/V·(t_{n−1}/t_d)² of [KG98], V₁ the variance of as many people drawn one by one with even
         weights: with those it is n.
         """
-        return self.size(self.people * self.simple, confidence)
+        return self.size(self.simple, confidence)
 
-    def size(self, single: Vector, confidence: float) -> Vector:
-        """Return the effective sample size, where one response has this variance."""
-        few = student.ppf(
-            (1 + confidence) / 2, np.maximum(self.people - 1, 1)
-        ) / self.quantile(confidence)
+    def size(self, simple: Vector, confidence: float) -> Vector:
+        """Return the effective sample size, where people drawn one by one would have this variance."""
         with np.errstate(divide="ignore", invalid="ignore"):
-            size = np.where(
-                self.errors > 0, single / self.errors**2 * few**2, self.people
-            )
-        return vector(np.clip(size, 1.0, self.people))
+            effect = vector(self.errors**2 / simple)
+        return effective_size(self.people, self.degrees, effect, confidence)
 
     def single(self) -> Vector:
         """Return the variance of what one response says at the estimated shares, by the device's curve."""
@@ -138,7 +134,7 @@ def korn_graubard(basis: SampledBasis, confidence: float) -> Ends:
     Why: that one has the binomial variance over n in place of n − 1, and the device's curve in place of what varies.
     """
     rates, width = _rates(basis, "korn-graubard")
-    sizes = basis.size(basis.single(), confidence)
+    sizes = basis.size(basis.single() / basis.people, confidence)
     low, high = clopper_pearson(vector(sizes * rates), sizes, confidence)
     return vector(basis.low + width * low), vector(basis.low + width * high)
 

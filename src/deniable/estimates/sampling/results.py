@@ -330,6 +330,11 @@ class SampledEstimate(Groups[SampledRow]):
             evidence=evidence,
         )
 
+    def drawn(self, sample: str) -> SampledEstimate:
+        """Return the same with other words about how people were drawn."""
+        totals = None if self.totals is None else self.totals.drawn(sample)
+        return replace(self, sample=sample, totals=totals)
+
     def of_group(self, number: int) -> SampledEstimate:
         """Return the numbers of one group alone, by their own names; of the only one, where there are no groups."""
         names = self.names_in_group
