@@ -45,7 +45,8 @@ _MAX_LISTED = 5  # answers whose numbers are listed one by one
 _STARTS = 5  # corners towards which a search begins, besides the best table
 _TINY = 1e-12
 
-Measure = Callable[[Vector], float]
+Measure = Callable[[Vector], tuple[float, Vector]]
+"""A number of shares, and its derivative by each of them; not a number where it is undefined."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,9 +83,9 @@ class TableMeasure(Model):
     @property
     def value(self) -> float:
         """The number; infinite where an odds ratio is without bound, not a number where it is undefined."""
-        return self._rescale(self._measure(self._shares))
+        return self._rescale(self._measure(self._shares)[0])
 
-    def _measure(self, shares: Vector) -> float:
+    def _measure(self, shares: Vector) -> tuple[float, Vector]:
         """Return the measure of shares, on a scale without infinite values: of an odds ratio Yule's Q."""
         compute = {
             "odds ratio": _yule,
@@ -92,7 +93,8 @@ class TableMeasure(Model):
             "share": _conditional_share,
         }[self.name]
         table = shares.reshape(self.cells.shares.shape)
-        return compute(table, np.array(self.rows), np.array(self.columns))
+        value, slopes = compute(table, np.array(self.rows), np.array(self.columns))
+        return value, slopes.reshape(-1)
 
     def _rescale(self, measure: float) -> float:
         """Return the number for a measure: of Yule's Q the odds ratio."""
@@ -109,9 +111,7 @@ class TableMeasure(Model):
     @cached_property
     def _variance(self) -> float:
         """The variance, by the delta method; not a number at the border."""
-        gradient = _gradient(
-            lambda shares: self._rescale(self._measure(shares)), self._shares
-        )
+        measure, gradient = self._measure(self._shares)
         cells = self.cells
         covariance = (
             cells.estimate.cov_params()
@@ -119,6 +119,8 @@ class TableMeasure(Model):
             else cells.likely_covariance()
         )
         with np.errstate(all="ignore"):
+            if self.name == "odds ratio":
+                gradient = gradient * 2 / np.square(1 - measure)
             variance = float(gradient @ covariance @ gradient)
         return variance if math.isfinite(variance) and variance >= 0 else math.nan
 
@@ -255,39 +257,64 @@ def _list_scores(name: str, labels: Sequence[str], scores: Sequence[float]) -> s
     return f"The answers of {name} count in their order: {listed}{more}."
 
 
-def _yule(table: Matrix, rows: Vector, columns: Vector) -> float:
+def _undefined(table: Matrix) -> tuple[float, Matrix]:
+    return math.nan, np.full_like(table, math.nan)
+
+
+def _yule(table: Matrix, rows: Vector, columns: Vector) -> tuple[float, Matrix]:
     """Return (ad − bc)/(ad + bc), which is −1 for an odds ratio of 0 and 1 for one without bound."""
-    (a, b), (c, d) = table[np.ix_(rows.astype(int), columns.astype(int))]
+    block = np.ix_(rows.astype(int), columns.astype(int))
+    (a, b), (c, d) = table[block]
     total = a * d + b * c
-    return float((a * d - b * c) / total) if total > 1e-18 else math.nan
+    if total <= 1e-18:
+        return _undefined(table)
+    slopes = np.zeros_like(table)
+    numerators = np.array([[b * c * d, -a * c * d], [-a * b * d, a * b * c]])
+    slopes[block] = 2 * numerators / total**2
+    return float((a * d - b * c) / total), slopes
 
 
-def _correlate(table: Matrix, rows: Vector, columns: Vector) -> float:
+def _correlate(table: Matrix, rows: Vector, columns: Vector) -> tuple[float, Matrix]:
+    """Return C/√(V·W) of the two scores, with slopes (dC − C/2·(dV/V + dW/W))/√(V·W)."""
+    x, y = rows[:, None], columns[None, :]
     down, across = table.sum(axis=1), table.sum(axis=0)
-    means = rows @ down, columns @ across
-    variances = rows**2 @ down - means[0] ** 2, columns**2 @ across - means[1] ** 2
-    if min(variances) <= _TINY:
-        return math.nan
-    covariance = rows @ table @ columns - means[0] * means[1]
-    return float(covariance / math.sqrt(math.prod(variances)))
+    x_mean, y_mean = rows @ down, columns @ across
+    V, W = rows**2 @ down - x_mean**2, columns**2 @ across - y_mean**2
+    if min(V, W) <= _TINY:
+        return _undefined(table)
+    C, scale = rows @ table @ columns - x_mean * y_mean, math.sqrt(V * W)
+    relative = (x**2 - 2 * x_mean * x) / V + (y**2 - 2 * y_mean * y) / W
+    slopes = (x * y - x * y_mean - x_mean * y - C / 2 * relative) / scale
+    return float(C / scale), slopes
 
 
-def _conditional_share(table: Matrix, rows: Vector, columns: Vector) -> float:
-    row = table[int(rows[0])]
-    total = row.sum()
-    return float(row[int(columns[0])] / total) if total > _TINY else math.nan
+def _conditional_share(
+    table: Matrix, rows: Vector, columns: Vector
+) -> tuple[float, Matrix]:
+    row, column = int(rows[0]), int(columns[0])
+    total = table[row].sum()
+    if total <= _TINY:
+        return _undefined(table)
+    value = float(table[row, column] / total)
+    slopes = np.zeros_like(table)
+    slopes[row] = -value / total
+    slopes[row, column] += 1 / total
+    return value, slopes
 
 
-def _gradient(measure: Measure, shares: Vector) -> Vector:
-    """Return the derivative of a measure by each share, from central differences."""
-    steps = np.eye(len(shares)) * 1e-6
-    with np.errstate(all="ignore"):
-        return np.array(
-            [
-                (measure(shares + step) - measure(shares - step)) / 2e-6
-                for step in steps
-            ]
-        )
+def _strength(table: Matrix) -> tuple[float, Matrix]:
+    """Return Cramér's V, √(S/(k − 1)) with S = Σ(t − e)²/e over cells whose expected share e is not 0."""
+    down, across = table.sum(axis=1), table.sum(axis=0)
+    expected = np.outer(down, across)
+    known = expected > _TINY
+    ratios = np.divide(table, expected, out=np.ones_like(table), where=known)
+    squares = float((expected * (ratios - 1) ** 2).sum())
+    # e is down·across, so its derivative in a cell of the row is `across`, and in one of the column `down`
+    curvatures = np.where(known, 1 - ratios**2, 0.0)
+    slopes = 2 * (ratios - 1) + (curvatures @ across)[:, None] + down @ curvatures
+    largest = min(table.shape) - 1
+    value = math.sqrt(squares / largest)
+    return min(value, 1.0), slopes / (2 * largest * max(value, _TINY))
 
 
 class _LikelyTables(NamedTuple):
@@ -320,7 +347,7 @@ class _LikelyTables(NamedTuple):
                 f"the table has {len(best):,} cells; expected at most {_MAX_PROFILED} for an interval by likelihood.",
                 'Ask for method="normal".',
             )
-        evidence = cells.evidence(_gradient(measure, best))
+        evidence = cells.evidence(measure(best)[1])
         seen = evidence.counts > 0
         matrix, counts = floats(cells.design.channel)[seen], evidence.counts[seen]
         drop = evidence.quantile(level) ** 2 / 2
@@ -352,8 +379,14 @@ class _LikelyTables(NamedTuple):
             step /= 2
         return (1 - step) * self.best + step * corner
 
-    def search(self, goal: Measure, start: Vector) -> Vector:
-        """Return the table with the smallest goal that a search from this start finds."""
+    def search(self, measure: Measure, sign: float, start: Vector) -> Vector:
+        """Return the table with the smallest measure (times a sign) that a search from this start finds."""
+
+        def goal(shares: Vector) -> tuple[float, Vector]:
+            value, slopes = measure(np.maximum(shares, 0.0))
+            is_defined = not math.isnan(value)
+            return (sign * value, sign * slopes) if is_defined else (0.0, 0 * shares)
+
         limits: Any = [
             {"type": "ineq", "fun": self.room, "jac": self.gradient},
             {
@@ -366,6 +399,7 @@ class _LikelyTables(NamedTuple):
             goal,
             start,
             method="SLSQP",
+            jac=True,
             bounds=[(0, 1)] * len(start),
             constraints=limits,
             options={"maxiter": 300, "ftol": 1e-10},
@@ -383,18 +417,14 @@ def _profile_range(
         NotEstimable: a table with too many cells to search.
     """
     tables = _LikelyTables.from_cells(cells, measure, level)
-    values = [measure(tables.best)]
     starts = tables.starts()
-    for sign in (1.0, -1.0):
-
-        def goal(shares: Vector, sign: float = sign) -> float:
-            value = measure(np.maximum(shares, 0.0))
-            return 0.0 if math.isnan(value) else sign * value
-
-        extremes = [tables.search(goal, start) for start in starts]
-        values += [
-            measure(table) for table in extremes if tables.room(table) > -1e-4
-        ]
+    extremes = [
+        tables.search(measure, sign, start)
+        for sign in (1.0, -1.0)
+        for start in starts
+    ]
+    likely = [table for table in extremes if tables.room(table) > -1e-4]
+    values = [measure(table)[0] for table in (tables.best, *likely)]
     defined = [value for value in values if not math.isnan(value)]
     return (min(defined), max(defined)) if defined else (math.nan, math.nan)
 
@@ -407,13 +437,9 @@ def strength_range(cells: EstimatedCells, level: float) -> Interval:
     """
     shape = cells.shares.shape
 
-    def strength(shares: Vector) -> float:
-        table = shares.reshape(shape)
-        expected = np.outer(table.sum(axis=1), table.sum(axis=0))
-        known = expected > _TINY
-        residuals = (table - expected)[known]
-        squares = float((residuals**2 / expected[known]).sum())
-        return math.sqrt(min(squares / (min(shape) - 1), 1.0))
+    def strength(shares: Vector) -> tuple[float, Vector]:
+        value, slopes = _strength(shares.reshape(shape))
+        return value, slopes.reshape(-1)
 
     return Interval(*_profile_range(cells, strength, level))
 

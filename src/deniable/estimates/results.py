@@ -11,7 +11,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial, wraps
+from functools import cached_property, partial, wraps
 from numbers import Real
 from typing import (
     TYPE_CHECKING,
@@ -472,7 +472,15 @@ class Result(Rendered, ABC, Generic[AnyRow_co]):
     def _requested_bounds(self, request: IntervalRequest) -> Bounds:
         """Return the bounds of all intervals; simultaneous ones are adjusted for their number."""
         n_intervals = self._n_intervals() if request.simultaneous else 1
-        return self._bounds(request.method, one_of(n_intervals, request.level))
+        chosen = request.method, one_of(n_intervals, request.level)
+        if chosen not in self._computed_bounds:
+            self._computed_bounds[chosen] = self._bounds(*chosen)
+        return self._computed_bounds[chosen]
+
+    @cached_property
+    def _computed_bounds(self) -> dict[tuple[str | None, float], Bounds]:
+        """The bounds by method and confidence, kept because a search of a likelihood may take a second."""
+        return {}
 
     def _bounds(self, method: str | None, confidence: float) -> Bounds:
         """Return the bounds of all intervals, each with this confidence level."""

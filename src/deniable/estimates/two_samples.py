@@ -64,7 +64,7 @@ class TwoSamples(Model):
     sizes: tuple[int, int]
     sampled: ResponseShares | None = None
 
-    @property
+    @cached_property
     def _said(self) -> ResponseShares:
         if self.sampled is not None:
             return self.sampled

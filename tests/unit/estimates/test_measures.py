@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 import pandas as pd
@@ -16,6 +17,13 @@ from deniable.errors import (
     InvalidRequest,
     InvalidResponse,
     NotEstimable,
+)
+from deniable.estimates.covariances import Matrix
+from deniable.estimates.measures import (
+    _conditional_share,
+    _correlate,
+    _strength,
+    _yule,
 )
 from tests.support.seeded import seeded
 
@@ -310,3 +318,24 @@ def test_intervals_of_the_odds_ratio_hold_near_the_border() -> None:
         textbook += abs(seen - math.log(ratio)) <= 1.96 * error
     least = binom.ppf(1e-9, runs, 0.93)
     assert held >= least > textbook
+
+
+@pytest.mark.parametrize(
+    "measure",
+    [
+        lambda table: _yule(table, np.array([0, 2]), np.array([1, 0])),
+        lambda table: _correlate(table, np.arange(3.0), np.array([0.0, 1, 5])),
+        lambda table: _conditional_share(table, np.array([1.0]), np.array([2.0])),
+        _strength,
+    ],
+    ids=["odds ratio", "correlation", "share", "Cramér's V"],
+)
+def test_slopes_are_those_of_the_measure(
+    measure: Callable[[Matrix], tuple[float, Matrix]],
+) -> None:
+    table = np.array([[0.2, 0.05, 0.1], [0.02, 0.2, 0.13], [0.1, 0.05, 0.15]])
+    differences = [
+        (measure(table + step)[0] - measure(table - step)[0]) / 2e-6
+        for step in np.eye(9).reshape(9, 3, 3) * 1e-6
+    ]
+    assert measure(table)[1].ravel() == pytest.approx(differences, abs=1e-8)

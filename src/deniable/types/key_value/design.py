@@ -32,13 +32,11 @@ from deniable.rendering import formats
 from deniable.types.key_value.schemes import (
     Direct,
     Index,
-    Levels,
     Row,
     Scheme,
     Unary,
     Weight,
     check_padding,
-    extremes,
     marks,
     read_scale,
     read_weight,
@@ -535,24 +533,42 @@ def _none(
     if items >= 2 * padding:
         odds = x * (1 - some) / (2 * some * sign)
         return odds / (1 + odds)
+    marked_counts = marks(items, padding)
     low, high = 0.0, 1.0
     for _ in range(halvings):
         middle = (low + high) / 2
-        low, high = (
-            (middle, high)
-            if _parity(EvenChannel(middle, some, sign), items, padding) <= x
-            else (low, middle)
+        club = EvenChannel(middle, some, sign)
+        is_private = all(
+            _parity(club, items, padding, marked) <= x for marked in marked_counts
         )
+        low, high = (middle, high) if is_private else (low, middle)
     return low
 
 
-def _parity(club: EvenChannel, items: int, padding: int) -> float:
+def _parity(club: EvenChannel, items: int, padding: int, marked: int) -> float:
+    """Return the ratio of the two `extremes` in floats, without the items that attain them: a search takes many."""
     (none, stray, _), (lost, right, wrong), _ = club.columns
-    levels = Levels(none * stray, lost * stray, right * none, wrong * none)
-    pairs = (
-        extremes(levels, items, padding, marked) for marked in marks(items, padding)
-    )
-    return max(most.total / max(least.total, 1e-300) for most, least in pairs)
+    empty, unmarked, plain = none * stray, lost * stray, items - marked
+    most = _largest_sum(right * none, marked, unmarked, plain, empty, padding)
+    # The smallest sum is that of the negative values, with its sign turned; floats lose nothing by that.
+    least = -_largest_sum(-wrong * none, marked, -unmarked, plain, -empty, padding)
+    return most / max(least, 1e-300)
+
+
+def _largest_sum(
+    first: float, n_first: int, second: float, n_second: int, empty: float, left: int
+) -> float:
+    """Return the largest sum of values in so many places, of two kinds and of empty places; as `extreme` does."""
+    if second > first:
+        first, n_first, second, n_second = second, n_second, first, n_first
+    total = 0.0
+    if first > empty:
+        taken = min(left, n_first)
+        total, left = taken * first, left - taken
+    if second > empty:
+        taken = min(left, n_second)
+        total, left = total + taken * second, left - taken
+    return total + left * empty
 
 
 def best_direct(
