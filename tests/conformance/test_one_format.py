@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import deniable
@@ -15,11 +15,14 @@ SPECIFIED = re.compile(r"[.\d]*[eEfgG%]$")
 EPSILON = re.compile(r"ε\)? ?(=|≥|≤|≈|is|of|of at least|at least) ?$")
 
 
-def _trees() -> Iterator[tuple[Path, ast.Module]]:
-    for path in sorted(ROOT.rglob("*.py")):
-        name = path.relative_to(ROOT)
-        if name != FORMATS:
-            yield name, ast.parse(path.read_text("utf-8"))
+@cache
+def _trees() -> list[tuple[Path, ast.Module]]:
+    paths = {path.relative_to(ROOT): path for path in sorted(ROOT.rglob("*.py"))}
+    return [
+        (name, ast.parse(path.read_text("utf-8")))
+        for name, path in paths.items()
+        if name != FORMATS
+    ]
 
 
 def _functions_named_percent(tree: ast.Module) -> list[int]:

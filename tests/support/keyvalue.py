@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
+from functools import cache
 from itertools import product
 
 from deniable.exact import Ratio
@@ -47,7 +48,8 @@ def parity(scheme: Scheme) -> Ratio:
     return max(quotient(max(row), min(row)) for row in table(scheme))
 
 
-def designs(items: int) -> dict[str, KeyValueDesign]:
+@cache
+def designs(items: int) -> Mapping[str, KeyValueDesign]:
     """Designs of every family over so many items, with every padding."""
     found = {
         "vpp": vpp(items, 1),

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -30,13 +31,16 @@ CHANNELS: list[TwoLevel] = [
 every = pytest.mark.parametrize("channel", CHANNELS, ids=repr)
 
 
+@cache
 def written(channel: Channel) -> np.ndarray:
-    return np.array(
+    matrix = np.array(
         [
             [float(channel.probability(i, given=j)) for j in range(channel.answers)]
             for i in range(channel.responses)
         ]
     )
+    matrix.flags.writeable = False
+    return matrix
 
 
 def shares_of(channel: Channel) -> np.ndarray:
