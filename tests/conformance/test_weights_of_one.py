@@ -264,6 +264,33 @@ def test_weights_of_nearly_one_say_nearly_the_same(name: str) -> None:
     assert one == pytest.approx(two, rel=1e-5, abs=1e-6)
 
 
+WEIGHED = ("two categories", "k-ary", "Hadamard", "hashing", "subset", "matrix")
+
+
+@pytest.mark.parametrize("name", WEIGHED)
+def test_a_tally_with_weights_says_what_its_rows_with_these_weights_say(
+    name: str,
+) -> None:
+    case = CASES[name]()
+    rows = dn.respond_all(
+        case.design, case.answers, source=seeded(f"weights of one: {name}")
+    )
+    weights = 1 + np.arange(len(case.answers)) % 7
+    tally: Any = dn.estimate(dn.tally(rows, weights=weights))
+    sample: Any = dn.estimate(rows, sampling=dn.Sampling(weights))
+    for one, two in ((sample, tally), (sample.total, tally.total)):
+        assert _close(one.params, two.params)
+        assert np.allclose(
+            one.cov_params(),
+            two.cov_params(),
+            TOLERANCE,
+            TOLERANCE * _size(two.cov_params()),
+        )
+        assert _close(one.conf_int(), two.conf_int())
+        assert _close(one.design_effect, two.design_effect)
+        assert _close(one.device_share, two.device_share)
+
+
 def _close(
     sample: dict[str, Any], tally: dict[str, Any], tolerance: float = TOLERANCE
 ) -> bool:

@@ -325,7 +325,11 @@ class Result(Rendered, ABC, Generic[AnyRow_co]):
     """
 
     type: ClassVar[str]
-    """The type's name in JSON; a field, where one class has several."""
+    """The type's name in JSON; a field, where one class has several.
+
+    A class with one type is read from JSON by its class method `_remade(source, design)`; for others `read_type`
+    registers a function for each type.
+    """
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -334,8 +338,9 @@ class Result(Rendered, ABC, Generic[AnyRow_co]):
                 setattr(cls, name, _checked(vars(cls)[name]))
         if "__repr__" not in vars(cls):
             cls.__repr__ = Result.__repr__  # type: ignore[method-assign]  # before a dataclass writes out all that it holds
-        if isinstance(vars(cls).get("type"), str):
-            _CONSTRUCTORS[cls.type] = Constructor(cls, cls._remade)
+        construct = getattr(cls, "_remade", None)
+        if construct is not None and isinstance(vars(cls).get("type"), str):
+            _CONSTRUCTORS[cls.type] = Constructor(cls, construct)
 
     def __str__(self) -> str:
         return str(self.summary())
@@ -403,9 +408,9 @@ class Result(Rendered, ABC, Generic[AnyRow_co]):
         """Return how many intervals can miss separately: two shares that sum to 1 are one."""
         return max(len(self.params), 1)
 
+    @abstractmethod
     def _describe(self, request: IntervalRequest) -> Description:
         """Return the title, the notes and the counts of the summary."""
-        raise NotImplementedError
 
     @property
     def _row_type(self) -> RowType:
@@ -427,11 +432,6 @@ class Result(Rendered, ABC, Generic[AnyRow_co]):
     @abstractmethod
     def _source(self) -> dict[str, Any]:
         """Return what the constructor needs besides the design."""
-
-    @classmethod
-    def _remade(cls, source: Mapping[str, Any], design: Any) -> Any:
-        """Construct the result from its source; where a class has several types, `read_type` registers a function."""
-        raise NotImplementedError
 
     # What is defined for all types
 

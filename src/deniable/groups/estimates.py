@@ -41,6 +41,7 @@ from deniable.estimates.intervals import one_of
 from deniable.estimates.results import (
     Bounds,
     Caution,
+    Description,
     IntervalRequest,
     Result,
     Row,
@@ -279,28 +280,36 @@ class GroupedEstimate(Groups[Row]):
             group_name(group): getattr(estimate, form)(**options)
             for group, estimate in self.groups.items()
         }
-        first = next(iter(summaries.values()))
-        epsilon = max(summary.epsilon for summary in summaries.values())
         rows = [
             replace(row, name=f"{group} · {row.name}")
             for group, summary in summaries.items()
             for row in summary.rows
         ]
+        intervals = dict.fromkeys(each.interval for each in summaries.values())
+        description = vars(self._describe(request))
         return Summary(
-            title=f"{self._counted}, {_asked(self.design)}, ε = {formats.epsilon(epsilon)}, {self.respondents:,} "
-            f"respondents, by {told_method(first.method)}",
-            quantity=first.quantity,
+            **{**description, "interval": " and ".join(intervals)},
             rows=tuple(rows),
-            notes=self.comparison_notes,
             warnings=self.warnings,
             level=request.level,
-            interval=first.interval,
-            method=first.method,
-            respondents=self.respondents,
-            missing=self.tally.missing,
-            epsilon=epsilon,
             simultaneous=request.simultaneous,
             left_out=sum(summary.left_out for summary in summaries.values()),
+        )
+
+    def _describe(self, request: IntervalRequest) -> Description:
+        groups = [each._describe(request) for each in self.groups.values()]
+        epsilon = max(group.epsilon for group in groups)
+        methods = dict.fromkeys(group.method for group in groups)
+        told = " and ".join(map(told_method, methods))
+        return Description(
+            title=f"{self._counted}, {_asked(self.design)}, ε = {formats.epsilon(epsilon)}, {self.respondents:,} "
+            f"respondents, by {told}",
+            quantity=groups[0].quantity,
+            method=" and ".join(methods),
+            respondents=self.respondents,
+            epsilon=epsilon,
+            missing=self.tally.missing,
+            notes=self.comparison_notes,
         )
 
     @property

@@ -110,9 +110,12 @@ def tally_weighted(responses: Responses[Any], weights: object) -> WeightedTally:
     """
     check_same_people(responses=responses, weights=weights)
     numbers, design = read_weights(weights, len(responses)), responses.design
-    codes, cells = responses.present()["response"], design.channel.cells
-    if codes.ndim != 1 or not design.channel.own_cells:
+    channel = design.channel
+    if not channel.own_cells:
         return WeightedTally.empty(design)  # which is refused
+    # Of sets, each of which has a cell of its own, the rows hold bits.
+    codes = channel.coding.numbers(responses.present()["response"]).astype(np.intp)
+    cells = channel.cells
     numbers = numbers[~responses.gaps]
     counts = np.bincount(codes, minlength=cells).astype(np.int64)
     sums, squares = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
-from dataclasses import FrozenInstanceError
+from dataclasses import FrozenInstanceError, replace
 from typing import Any
 
 import numpy as np
@@ -24,7 +24,7 @@ from deniable.errors import (
 )
 from deniable.estimates import mean_inverse
 from deniable.estimates.sampling import Asked, RowValues, estimate_values, row_values
-from tests.support.seeded import Seeded
+from tests.support.seeded import Seeded, seeded
 
 SCRAMBLED = Asked(None, "values", np.inf)
 FORCED = dn.forced_response("2/3", "1/6", "1/6")
@@ -155,6 +155,10 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
         "on their diagonal",
     ),
     "rule": ({"inclusion": [0.5, 0.1], "rule": "guess"}, "the rule is 'guess'"),
+    "variance": (
+        {"weights": [1, 2], "variance": "robust"},
+        "the variance is 'robust'",
+    ),
     "replicates": (
         {"weights": [1, 1, 1], "replicates": "cuts"},
         "the replicates are 'cuts'",
@@ -742,3 +746,27 @@ def test_responses_are_read_from_columns_of_every_kind() -> None:
     ) == dn.Responses(sets, {"response": rows})
     with pytest.raises(InvalidRequest, match="asks for strings"):
         dn.Responses.of(dn.string_design(dn.Bloom(8, cohorts=2), 1), ["a"])
+
+
+@pytest.mark.parametrize("weights", [np.ones(300), 1 + np.arange(300) % 5])
+def test_a_variance_from_rows_trusts_no_device(weights: np.ndarray) -> None:
+    """It is that of the golden values: the rows' own products, whatever the device should have made of them."""
+    design = dn.unary(["a", "b", "c"], 1)
+    rows = dn.respond_all(
+        design, ["a", "b", "a"] * 100, source=seeded("variance from rows")
+    )
+    sample = dn.Sampling(weights, variance="rows")
+    found = dn.estimate(rows, sampling=sample)
+    values = row_values(rows)
+    products = estimate_values(
+        [replace(values, scatter=None)], dn.Sampling(weights), SCRAMBLED
+    )
+    assert found.cov_params() == pytest.approx(products.cov_params(), rel=1e-12)
+    by_device = dn.estimate(rows, sampling=dn.Sampling(weights))
+    assert found.params == pytest.approx(by_device.params)
+    assert found.bse != pytest.approx(by_device.bse, rel=1e-6)
+    assert not found.evidence
+    assert found.method == "Hájek, linearized from rows"
+    away = values.values - weights @ values.values / weights.sum()
+    expected = (away.T * weights**2) @ away / weights.sum() ** 2 * 300 / 299
+    assert found.cov_params() == pytest.approx(expected, rel=1e-9)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple
@@ -20,7 +20,12 @@ from deniable.errors import (
 )
 from deniable.estimates.covariances import Matrix, Vector, vector
 from deniable.estimates.sampling.columns import Mask, check_rows
-from deniable.estimates.sampling.estimating import Asked, Blocks, estimate_values
+from deniable.estimates.sampling.estimating import (
+    Asked,
+    Blocks,
+    Count,
+    estimate_values,
+)
 from deniable.estimates.sampling.results import SampledEstimate
 from deniable.estimates.sampling.samples import Sampling
 from deniable.estimates.sampling.values import (
@@ -34,7 +39,7 @@ from deniable.estimates.simplex import projection
 from deniable.estimates.stages import combine, fit_groups, pool
 from deniable.estimates.weighing import Contribution, WeightedCounts, inside
 from deniable.order.ladders import Ladder
-from deniable.tallies import tally
+from deniable.tallies import Tally, tally
 from deniable.tallies.responses import Responses
 from deniable.tallies.stages import count_stages, finest_rows
 
@@ -79,37 +84,32 @@ def estimate_devices(
         >>> round(found.params["yes"], 3), found.asked
         (0.424, '2 devices')
     """
-    designs = [each.design for each in rows]
-    wrong = [each for each in designs if not isinstance(each, Design)]
-    if wrong:
-        raise InvalidRequest(
-            f"one of several devices asks for {wrong[0].asks}; expected designs for categories or numbers alone."
-        )
-    for each in rows:
-        check_rows(each, "responses to a device", len(rows[0]))
-    used = _used(rows)
-    asked = Asked(
-        tuple(designs),
-        f"{len(used)} devices",
-        max(each.design.epsilon for each in used),
-    )
-    chosen = _method(method, designs, denominator)
+    _check_devices(rows)
+    designs, used = [each.design for each in rows], _used(rows)
+    epsilon = max(each.design.epsilon for each in used)
+    pooling = _Pooling.of(method, guess, designs, denominator)
 
-    def count(part: Mask, population: int | None) -> Estimate[Any] | None:
-        if chosen != "strata" and population is not None:
-            return None
-        tallies = [tally(each.design, each[part]) for each in rows]
-        return pool(tallies, method=chosen, guess=guess, population=population)
+    def tallies(part: Mask) -> list[Tally]:
+        return [tally(each.design, each[part]) for each in rows]
 
     return estimate_values(
-        _pooled_blocks(used, sampling, chosen, guess),
+        pooling.blocks(used, sampling),
         sampling,
-        asked,
+        Asked(tuple(designs), f"{len(used)} devices", epsilon),
         domain=domain,
         by=by,
         denominator=denominator,
-        count=None if _are_numbers(designs) else count,
+        count=pooling.count_with(tallies, pool),
     )
+
+
+def _check_devices(rows: Sequence[Responses[Any]]) -> None:
+    for each in rows:
+        if not isinstance(each.design, Design):
+            raise InvalidRequest(
+                f"one of several devices asks for {each.design.asks}; expected designs for categories or numbers alone."
+            )
+        check_rows(each, "responses to a device", len(rows[0]))
 
 
 def estimate_stages(
@@ -143,43 +143,80 @@ def estimate_stages(
         NotEstimable: a stratum with one cluster, or a stage that cannot tell answers apart.
         InvalidRequest: columns that do not fit.
     """
-    ladder, stages = responses.design, finest_rows(responses, reached)
-    used = _used(stages)
-    asked = Asked(ladder, f"{ladder!r}", max(each.design.epsilon for each in used))
-    chosen = _method(method, ladder.designs, denominator)
+    ladder, used = responses.design, _used(finest_rows(responses, reached))
+    epsilon = max(each.design.epsilon for each in used)
+    pooling = _Pooling.of(method, guess, ladder.designs, denominator)
 
-    def count(part: Mask, population: int | None) -> Estimate[Any] | None:
-        if chosen != "strata" and population is not None:
-            return None
-        sent = part if responses.missing is None else part & ~responses.missing
+    def stages(part: Mask) -> Any:
+        sent = part & ~responses.gaps
         last = None if reached is None else np.asarray(reached)[sent]
-        counts = count_stages(ladder, list(responses[sent].columns.values()), last)
-        return combine(counts, method=chosen, guess=guess, population=population)
+        return count_stages(ladder, list(responses[sent].columns.values()), last)
 
     return estimate_values(
-        _pooled_blocks(used, sampling, chosen, guess),
+        pooling.blocks(used, sampling),
         sampling,
-        asked,
+        Asked(ladder, f"{ladder!r}", epsilon),
         domain=domain,
         by=by,
         denominator=denominator,
-        count=None if _are_numbers(ladder.designs) else count,
+        count=pooling.count_with(stages, combine),
     )
 
 
-def _method(method: str | None, designs: Sequence[Any], denominator: Any) -> str:
-    """Return how devices are taken together: as for counts, or side by side where there is no other way."""
-    if denominator is None and not _are_numbers(designs):
-        return method or "information"
-    if method not in (None, "strata"):
-        raise InvalidRequest(
-            f"the method is {quoted(method)}; expected strata for numbers, and with a denominator."
-        )
-    return "strata"
+class _Pooling(NamedTuple):
+    """How responses to several devices are taken together.
 
+    Attributes:
+        method: as for `pool`; side by side ("strata") where there is no other way.
+        guess: of "linear", the shares at which the weights are best.
+        of_numbers: whether the devices ask for numbers.
+    """
 
-def _are_numbers(designs: Sequence[Any]) -> bool:
-    return any(design.answer_form == "numbers" for design in designs)
+    method: str
+    guess: Any
+    of_numbers: bool
+
+    @classmethod
+    def of(
+        cls, method: str | None, guess: Any, designs: Sequence[Any], below: object
+    ) -> _Pooling:
+        """Choose the method.
+
+        Raises:
+            InvalidRequest: another method than "strata" for numbers, or with a denominator.
+        """
+        of_numbers = any(design.answer_form == "numbers" for design in designs)
+        if below is None and not of_numbers:
+            return cls(method or "information", guess, of_numbers)
+        if method not in (None, "strata"):
+            raise InvalidRequest(
+                f"the method is {quoted(method)}; expected strata for numbers, and with a denominator."
+            )
+        return cls("strata", guess, of_numbers)
+
+    def count_with(
+        self, counts: Callable[[Mask], Any], fit: Callable[..., Estimate[Any]]
+    ) -> Count | None:
+        """Return the estimate from counts of some rows; None of numbers, whose counts hold less."""
+
+        def estimate(part: Mask, population: int | None) -> Estimate[Any] | None:
+            if self.method != "strata" and population is not None:
+                return None
+            return fit(
+                counts(part),
+                method=self.method,
+                guess=self.guess,
+                population=population,
+            )
+
+        return None if self.of_numbers else estimate
+
+    def blocks(self, rows: Sequence[Responses[Any]], sampling: Sampling) -> Blocks:
+        """Return what each response says side by side with others, or together with those of its group."""
+        joined = _joined(rows)
+        if self.method == "strata":
+            return [joined]
+        return partial(_pooled_values, joined, rows, sampling, self)
 
 
 def _used(rows: Sequence[Responses[Any]]) -> list[Responses[Any]]:
@@ -191,30 +228,17 @@ def _used(rows: Sequence[Responses[Any]]) -> list[Responses[Any]]:
     ] or [rows[-1]]
 
 
-def _pooled_blocks(
-    rows: Sequence[Responses[Any]], sampling: Sampling, method: str, guess: Any
-) -> Blocks:
-    """Return what each response says side by side with others, or together with those of its group."""
-    joined = _joined(rows)
-    if method == "strata":
-        return [joined]
-    return partial(_pooled_values, joined, rows, sampling, method, guess)
-
-
 def _pooled_values(
     joined: RowValues,
     rows: Sequence[Responses[Any]],
     sampling: Sampling,
-    method: str,
-    guess: Any,
+    pooling: _Pooling,
     group: Mask,
 ) -> list[RowValues]:
     """Return what each response of a group adds to the shares that its device and the others tell together."""
     check_rows(sampling, "columns of the sampling", len(joined))
+    method, guess, _ = pooling
     fit = _GroupFit.of(rows, vector(sampling.weights), group, method, guess)
-
-    def device(factors: Vector, _: Vector) -> Matrix:
-        return fit.spread(factors, 0.0)
 
     def scatter(factors: Vector, mean: Vector, people: float) -> Matrix:
         n, away = len(fit.here), fit.value - mean
@@ -233,7 +257,7 @@ def _pooled_values(
         replace(
             joined,
             values=fit.linearized(),
-            device=device,
+            device=partial(scatter, people=0.0),
             scatter=scatter,
             spread=spread,
         )
@@ -383,52 +407,36 @@ def _joined(rows: Sequence[Responses[Any]]) -> RowValues:
     if len(parts) == 1:
         return first
 
-    def device(factors: Vector, means: Vector) -> Matrix:
-        return vector(
-            sum(each.device(vector(factors * each.present), means) for each in parts)
-        )
-
-    def spread(weights: Vector, shares: Vector) -> OneResponse:
-        own = [vector(weights * each.present) for each in parts]
-        known = [
-            (each, held) for each, held in zip(parts, own, strict=True) if held.any()
-        ]
-        told = [
-            each.spread(held, shares)
-            for each, held in known
-            if each.spread is not None
-        ]
-        if len(told) == 1:
-            return told[0]
-        # A response is one of a device that is drawn with its share of the weights: variances are averaged.
-        nothing = np.full(len(shares), np.nan)
-        weight = [float(held.sum()) for _, held in known]
-        return OneResponse(
-            vector(
-                np.average([each.curve for each in told], axis=0, weights=weight)
-            ),
-            nothing,
-            nothing,
-        )
-
     def scatter(factors: Vector, means: Vector, people: float) -> Matrix:
         models = [(each.scatter, vector(factors * each.present)) for each in parts]
-        return vector(
-            sum(
-                model(own, means, people)
-                for model, own in models
-                if model is not None
-            )
-        )
+        terms = [model(own, means, people) for model, own in models if model]
+        return vector(sum(terms))
 
     values = vector(sum(each.values for each in parts))
     return RowValues(
         first.names,
         values,
         times > 0,
-        device,
+        partial(scatter, people=0.0),
         first.quantity,
-        spread if first.spread else None,
-        scatter=scatter if all(each.scatter is not None for each in parts) else None,
+        partial(_averaged_response, parts) if first.spread else None,
+        scatter=scatter,
         exclusive=first.exclusive,
+    )
+
+
+def _averaged_response(
+    parts: Sequence[RowValues], weights: Vector, shares: Vector
+) -> OneResponse:
+    """Return what a response says by a device that is drawn with its share of the weights: variances are averaged."""
+    weighted = [(part, vector(weights * part.present)) for part in parts]
+    used = [(part, own) for part, own in weighted if own.any()]
+    responses = [part.one_response(own, shares) for part, own in used]
+    if len(responses) == 1:
+        return responses[0]
+    unknown = np.full(len(shares), np.nan)
+    totals = [float(own.sum()) for _, own in used]
+    curves = [response.curve for response in responses]
+    return OneResponse(
+        vector(np.average(curves, axis=0, weights=totals)), unknown, unknown
     )

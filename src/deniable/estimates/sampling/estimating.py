@@ -166,8 +166,8 @@ def estimate_tally(
 ) -> SampledEstimate:
     """Estimate shares from how many people sent each response and the sums of their weights and squared weights.
 
-    Implements: the Hájek share, with the error of a sample that was drawn with replacement, of people and not of
-    clusters: Σ w²(r − R)²/(Σ w)²·n/(n − 1).
+    Implements: the Hájek share, with the covariance of people who were drawn one by one and with replacement, as that
+    of rows with these weights: n/(n − 1)·Σ w²·E[(r − R)(r − R)′]/(Σ w)² by the device's model.
 
     Raises:
         NotEstimable: fewer than two responses, or no weight.
@@ -177,7 +177,7 @@ def estimate_tally(
     sent = np.flatnonzero(weighted.counts)
     if not len(sent):
         raise NotEstimable("there are 0 responses; expected at least 2.")
-    codes = sent.astype(design.channel.coding.space(0).dtype)
+    codes = design.channel.coding.pack(sent.tolist())
     rows = row_values(Responses(design, {"response": codes}), inverse)
     weights, squares = (
         vector([float(sums[symbol]) for symbol in sent])
@@ -488,10 +488,10 @@ class _Estimand:
             scale = np.outer(cell.jacobian, cell.jacobian)
             if cell.modelled:
                 within = np.outer(factor[span], factor[span]) * scale
-                within = within * cell.scatter(squares, 1.0)
+                within = within * cell.scatter(squares)
             if fraction:
                 asked = fraction * self._asked_fraction(cell, cell)
-                device = scale * cell.pure_device(squares)
+                device = scale * cell.block.device(squares * cell.present, cell.mean)
                 within = (1 - asked) * within + asked * device
             covariance[span, span] = within
         pairs = itertools.permutations(zip(self.cells, spans, strict=True), 2)
@@ -650,20 +650,15 @@ class _GroupBlock:
         """Whether the device's model tells how the values vary: means of people, not ratios."""
         return (
             self.block.scatter is not None
+            and not self.people.by_rows
             and self.block.below is None
             and self.denominator is None
         )
 
-    def scatter(self, factors: Vector, people: float) -> Matrix:
-        """Return Σ c·E[(r − R)(r − R)′] of those who are present, by the device's model; of the device for 0 people."""
+    def scatter(self, factors: Vector) -> Matrix:
+        """Return Σ c·E[(r − R)(r − R)′] of those who are present, by the device's model."""
         assert self.block.scatter is not None
-        return self.block.scatter(vector(factors * self.present), self.mean, people)
-
-    def pure_device(self, factors: Vector) -> Matrix:
-        """Return Σ c·V̂ of those who are present, by the device's model where the values have one."""
-        if self.modelled:
-            return self.scatter(factors, 0.0)
-        return self.block.device(vector(factors * self.present), self.mean)
+        return self.block.scatter(vector(factors * self.present), self.mean, 1.0)
 
     def device(self, factors: Vector) -> Matrix:
         """Return Σ c·V̂ of what each row adds to the numbers.
@@ -698,7 +693,7 @@ class _GroupBlock:
         weights = self.present_weights
         n, total = self.n, weights.sum()
         if self.modelled:
-            scatter = self.scatter(self.weights, 1.0)
+            scatter = self.scatter(self.weights)
             return vector(np.diagonal(scatter) / total / (n - 1))
         away = self.block.values[self.present] - self.mean * self.below
         level = weights @ self.below / total

@@ -73,6 +73,11 @@ class People:
         return self.sampling is None or self.sampling.one_by_one
 
     @property
+    def by_rows(self) -> bool:
+        """Whether variances are those of the rows, as people may not have followed the device."""
+        return self.sampling is not None and self.sampling.by_rows
+
+    @property
     def fraction(self) -> float:
         """The sampled fraction of people who were drawn one by one."""
         return 0.0 if self.sampling is None else float(self.sampling.fractions[0])

@@ -50,6 +50,7 @@ class Sampling:
         inclusion: how likely each row was to be drawn, where that is known; then the variance is Deville's.
         joint: how likely each two rows were to be drawn together, where that is known.
         rule: of joint probabilities, "sen-yates-grundy" for a sample of fixed size, or "horvitz-thompson".
+        by_rows: whether variances are those of the rows, also where the device's probabilities would tell.
         replicates: replicate weights, where the variance comes from them.
         calibration: what the weights were calibrated to.
         index: what pandas calls the rows, where a column has it; columns of other people are refused beside it.
@@ -72,6 +73,7 @@ class Sampling:
     inclusion: Vector | None
     joint: Matrix | None
     rule: str
+    by_rows: bool
     replicates: ReplicateWeights | None
     calibration: Calibration | None
     index: object
@@ -91,6 +93,7 @@ class Sampling:
         inclusion: object = None,
         joint: object = None,
         rule: str = "sen-yates-grundy",
+        variance: str = "device",
         replicates: str | Replicates | Any = None,
         data: Any = None,
     ) -> None:
@@ -108,6 +111,9 @@ class Sampling:
             inclusion: how likely each row was to be drawn, in place of weights, which are 1 divided by it.
             joint: how likely each two rows were to be drawn together, a square table.
             rule: what is made of that, "sen-yates-grundy" or "horvitz-thompson".
+            variance: of people who were drawn one by one: by the probabilities of the "device", which varies less; or
+                by "rows", by how much responses differ themselves, where people may not have followed the device.
+                Between clusters and by replicates it is always that of the rows.
             replicates: "jackknife", "brr", "fay" or "bootstrap"; a `Replicates`; or a table of replicate weights.
             data: a frame or a mapping that holds columns which are given by name.
 
@@ -138,12 +144,9 @@ class Sampling:
         rows = _rows(held)
         if self.joint is not None:
             columns.check_rows(self.joint, "joint probabilities", rows)
-        self._data, self.rule, self.calibration, self._own_degrees = (
-            data,
-            _rule(rule),
-            None,
-            None,
-        )
+        self._data, self.calibration, self._own_degrees = data, None, None
+        self.rule = _one_of(rule, "rule", ("sen-yates-grundy", "horvitz-thompson"))
+        self.by_rows = _one_of(variance, "variance", ("device", "rows")) == "rows"
         codes, names = columns.labels(
             held.get("strata", [""] * rows), "strata", rows
         )
@@ -372,8 +375,9 @@ class Sampling:
 
     @property
     def simple(self) -> bool:
-        """Whether in addition everybody has the same weight, so that counts hold all that rows do."""
-        return self.one_by_one and bool((self.weights == self.weights[0]).all())
+        """Whether in addition everybody has the same weight and follows the device: counts hold all that rows do."""
+        is_even = bool((self.weights == self.weights[0]).all())
+        return self.one_by_one and is_even and not self.by_rows
 
     @property
     def variance(self) -> str:
@@ -382,9 +386,9 @@ class Sampling:
             return f"{self._kind}, {len(self.replicates):,} replicates"
         if self.joint is not None:
             return self.rule
-        return (
-            "linearized" if self.inclusion is None or self.clustered else "Deville"
-        )
+        if self.inclusion is not None and not self.clustered:
+            return "Deville"
+        return "linearized" + (" from rows" if self.by_rows else "")
 
     def describe(self, taken: int | None = None) -> str:
         """Return how many people, clusters and strata there are, in words; and of whom so many are taken."""
@@ -671,10 +675,9 @@ def _joint(given: object) -> Matrix:
     return vector(joint)
 
 
-def _rule(rule: str) -> str:
-    rules = ("sen-yates-grundy", "horvitz-thompson")
-    if rule not in rules:
+def _one_of(word: str, name: str, words: tuple[str, ...]) -> str:
+    if word not in words:
         raise InvalidRequest(
-            f"the rule is {quoted(rule)}; expected one of {', '.join(rules)}."
+            f"the {name} is {quoted(word)}; expected one of {', '.join(words)}."
         )
-    return rule
+    return word

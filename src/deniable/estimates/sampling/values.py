@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -176,30 +177,18 @@ def category_values(responses: Responses[Any], inverse: Any = None) -> RowValues
     hint = "Take the tally of fewer categories, or with weights: dn.tally(responses, weights=…)."
     check_room(len(responses), len(design.categories), "categories", hint)
     linear = linear_of(design, inverse)
-    absent = (
-        np.zeros(len(responses), np.bool_)
-        if responses.missing is None
-        else responses.missing
-    )
+    absent = responses.gaps
     scores = np.zeros((len(responses), len(design.categories)))
     cells = Cells.of(design.channel, responses.present()["response"])
     scores[~absent] = cells.scores(linear, len(design.categories))
 
-    def device(factors: Vector, _: Vector) -> Matrix:
-        total, shares = weighted_shares(factors)
-        expected = linear.expected(shares)
-        return total * linear.covariance(expected, shares, 0.0, 1.0).matrix()
-
     def scatter(factors: Vector, mean: Vector, people: float) -> Matrix:
-        total, shares = weighted_shares(factors)
+        total = float(factors[~absent].sum())
+        shares = vector(factors @ scores / (total or 1.0))
         observed = cells.sums(vector(factors[~absent])) / (total or 1.0)
         spread = linear.covariance(observed, shares, people, 1.0).matrix()
         away = np.outer(shares - mean, shares - mean)
         return vector(total * (spread + people * away))
-
-    def weighted_shares(factors: Vector) -> tuple[float, Vector]:
-        total = float(factors[~absent].sum())
-        return total, vector(factors @ scores / (total or 1.0))
 
     def spread(_: Vector, shares: Vector) -> OneResponse:
         return one_response(design, linear, shares)
@@ -208,7 +197,7 @@ def category_values(responses: Responses[Any], inverse: Any = None) -> RowValues
         tuple(design.categories),
         vector(scores),
         ~absent,
-        device,
+        partial(scatter, people=0.0),
         "share",
         spread,
         scatter=scatter,
@@ -258,11 +247,6 @@ def linear_values(
     rounding = float(design.scale.step) ** 2 / 4
     values = (constants + rows.values @ slopes.T) * rows.present[:, None]
 
-    def device(factors: Vector, means: Vector) -> Matrix:
-        total = slopes @ rows.device(factors, means) @ slopes.T
-        total[0, 0] += rounding * factors[rows.present].sum()
-        return vector(total)
-
     def scatter(factors: Vector, means: Vector, people: float) -> Matrix:
         assert rows.scatter is not None
         whole = float(factors[rows.present].sum())
@@ -277,7 +261,7 @@ def linear_values(
         names,
         vector(values),
         rows.present,
-        device,
+        partial(scatter, people=0.0),
         "mean",
         scatter=scatter,
         summed=1,
