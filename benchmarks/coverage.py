@@ -29,15 +29,15 @@ from deniable.channel import TwoLevel
 from deniable.designs import FAMILIES, Design
 from deniable.errors import ImplausibleResponses, InvalidDesign, NotEstimable
 from deniable.estimates import deck_variance, estimate_deck
-from deniable.estimates.backing import Backing, backing, clopper_pearson
+from deniable.estimates.backing import Backing, clopper_pearson, support_rates
 from deniable.estimates.covariances import Vector, vector
 from deniable.estimates.intervals import (
     METHODS,
     Basis,
     Ends,
     default,
+    finite_population_factor,
     quantile,
-    sampled,
     wilson,
 )
 from deniable.estimates.inverses import left_inverse
@@ -148,7 +148,7 @@ class Fitted:
 
     @cached_property
     def counted(self) -> Backing | None:
-        return backing(self.design.channel)
+        return support_rates(self.design.channel)
 
     @cached_property
     def method(self) -> str:
@@ -159,7 +159,10 @@ class Fitted:
 
     def basis(self, counts: Vector) -> Basis:
         n, population = self.sampling.n, self.sampling.population
-        value, f = self.linear.shares(counts / n), sampled(n, population)
+        value, f = (
+            self.linear.shares(counts / n),
+            finite_population_factor(n, population),
+        )
         covariance = self.linear.covariance(counts / n, value, f, n - f)
         return Basis(
             value,
@@ -182,7 +185,7 @@ class Fitted:
             return np.array([low for low, _ in found]), np.array(
                 [high for _, high in found]
             )
-        n, f = self.sampling.n, sampled(*astuple(self.sampling))
+        n, f = self.sampling.n, finite_population_factor(*astuple(self.sampling))
         values = np.array([self.linear.shares(counts / n) for counts in tallies])
         # no matter what the others are
         if self.linear.ALIKE or values.shape[1] == 2:
@@ -196,7 +199,10 @@ class Fitted:
         """Return the widths of value ± z·error with the error that the estimate has at these shares."""
         n, population = self.sampling.n, self.sampling.population
         spread = self.linear.covariance(
-            self.linear.expected(shares), shares, sampled(n, population), n
+            self.linear.expected(shares),
+            shares,
+            finite_population_factor(n, population),
+            n,
         )
         return 2 * quantile(0.95) * np.sqrt(np.maximum(spread.variances, 0.0))
 
@@ -368,7 +374,7 @@ def drawn_by_size(fitted: Fitted) -> Cell:
                     @ np.concatenate([linear.base + linear.step, linear.base])
                     / n
                 )
-            f = sampled(n, fitted.sampling.population)
+            f = finite_population_factor(n, fitted.sampling.population)
             low, high = wilson(value, linear.own, linear.other, n, f, 0.95)
             held = (low - MARGIN <= share) & (share <= high + MARGIN)
             found.add(held.mean(), (high - low).mean(), normal[j])

@@ -11,7 +11,7 @@ import argparse
 import numpy as np
 
 import deniable as dn
-from deniable.types.key_value.respond import released, settle, symbol_design
+from deniable.types.key_value.respond import settle, symbol_design, upgraded_response
 
 FILMS = ["Alien", "Brazil", "Casablanca", "Dune", "Eraserhead"]
 SEEN = np.array([0.6, 0.2, 0.5, 0.4, 0.1])
@@ -49,7 +49,7 @@ def main() -> None:
             (part.item, dn.upgrade(step, part.response, part.answer))
             for part in parts
         ]
-        second.append(released(fine, raised))
+        second.append(upgraded_response(fine, raised))
     print(
         f"{len(second):,} of them at ε = {fine.epsilon:.2f}, both responses together"
     )

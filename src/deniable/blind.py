@@ -114,10 +114,10 @@ def prepare(message: bytes = b"", source: Source = SYSTEM) -> bytes:
         message: what the signature is to be of, if anything.
         source: random bytes; the operating system's by default.
     """
-    return _drawn(_PREFIX, source) + message
+    return _draw_coprime(_PREFIX, source) + message
 
 
-def _drawn(size: int, source: Source) -> bytes:
+def _draw_coprime(size: int, source: Source) -> bytes:
     return bits(size // WORD, source).to_bytes(size, "little")
 
 
@@ -163,7 +163,7 @@ def blind(token: bytes, key: Key, source: Source = SYSTEM) -> tuple[int, int]:
         raise InvalidRequest(
             f"the token has {len(token)} bytes; expected {_PREFIX} or more, from `prepare`."
         )
-    encoded = encode(token, key, _drawn(_SALT, source))
+    encoded = encode(token, key, _draw_coprime(_SALT, source))
     if math.gcd(encoded, key.modulus) != 1:
         raise InvalidRequest(
             "the token has a factor in common with the modulus of the key; expected none.",

@@ -85,11 +85,11 @@ def nearest(word: str, known: Sequence[str]) -> str:
     )
 
 
-def counted(number: int, noun: str) -> str:
-    """Return a number with what it counts, in the singular for one.
+def count_noun(number: int, noun: str) -> str:
+    """Return a count with its noun, in the singular for one.
 
     Example:
-        >>> counted(1, "response"), counted(2500, "row")
+        >>> count_noun(1, "response"), count_noun(2500, "row")
         ('1 response', '2,500 rows')
     """
     return f"{number:,} {noun}{'' if number == 1 else 's'}"

@@ -66,7 +66,7 @@ def probability(number: Rational, *, name: str = "probability") -> Fraction:
     value = rational(number, name=name)
     if not 0 <= value <= 1:
         raise InvalidNumber(
-            f"{name} is {shown(number)}; expected a probability from 0 to 1."
+            f"{name} is {text(number)}; expected a probability from 0 to 1."
         )
     return value
 
@@ -103,12 +103,12 @@ def positive_epsilon(number: Rational, *, name: str = "epsilon") -> Fraction:
     value = rational(number, name=name)
     if value <= 0:
         raise InvalidNumber(
-            f"{name} is {shown(number)}; expected a positive number.",
+            f"{name} is {text(number)}; expected a positive number.",
             "ε = 1 lets a response change anybody's odds by a factor of at most e ≈ 2.7; smaller is more private.",
         )
     if value > _MAX_EPSILON:
         raise InvalidNumber(
-            f"{name} is {shown(number)}; expected at most {_MAX_EPSILON}.",
+            f"{name} is {text(number)}; expected at most {_MAX_EPSILON}.",
             "At such an ε a response gives the answer away; ask the question directly instead.",
         )
     if isinstance(number, numbers.Real) and not isinstance(number, numbers.Rational):
@@ -126,11 +126,11 @@ def non_negative_epsilon(number: Rational, *, name: str = "epsilon") -> Fraction
     """
     value = rational(number, name=name)
     if value < 0:
-        raise InvalidNumber(f"{name} is {shown(number)}; expected 0 or more.")
+        raise InvalidNumber(f"{name} is {text(number)}; expected 0 or more.")
     return Fraction(number) if isinstance(number, float) else value
 
 
-def shown(number: object) -> str:
+def text(number: object) -> str:
     """Return a number for a message, cut after 60 characters."""
     try:
         return f"{number!s:.60}"
@@ -243,7 +243,7 @@ def _exp(exponent: Fraction, rounding: str) -> Fraction:
         return Fraction(1)
     if abs(exponent) > _MAX_EXPONENT:
         raise InvalidNumber(
-            f"the exponent is {shown(exponent)}; expected at most {_MAX_EXPONENT:,} on either side of 0."
+            f"the exponent is {text(exponent)}; expected at most {_MAX_EXPONENT:,} on either side of 0."
         )
     context = Context(prec=_DIGITS, rounding=rounding)
     # Decimal.exp rounds to nearest whatever the context says, so one more unit in the last place is taken.

@@ -349,7 +349,7 @@ def _count_all(design: object, responses: object, options: Options) -> Any:
     if _is_of_spark(responses):
         from deniable.engines import spark
 
-        return _checked(spark.tally, (design, responses), options)
+        return _check_options(spark.tally, (design, responses), options)
     return _call("tally", design, (design, responses), options)
 
 
@@ -445,7 +445,7 @@ def estimate(  # type: ignore[misc]  # it takes all that a type of question take
         return _estimate_responses(tally, options)
     fit = _find_estimator(tally)
     if fit is not None:
-        return _checked(fit, (tally,), options)
+        return _check_options(fit, (tally,), options)
     subject = tally.design if isinstance(tally, AdditiveTally) else tally
     if subject is tally and not hasattr(tally, "noisy"):
         _refuse_tally(tally)  # samples of RAPPOR have no design of their own
@@ -481,7 +481,7 @@ def _call(
     """Call the function that a verb is for this design, with the options that were given."""
     if not is_design(design):
         _refuse_design(verb, design)
-    return _checked(operation(design, verb), arguments, options)
+    return _check_options(operation(design, verb), arguments, options)
 
 
 @cache
@@ -493,16 +493,16 @@ def _parameters(function: Callable[..., object]) -> dict[str, bool]:
     }
 
 
-def _checked(
+def _check_options(
     function: Callable[..., R], arguments: tuple[object, ...], options: Options
 ) -> R:
-    return function(*arguments, **_used(function, arguments, options))
+    return function(*arguments, **_given_options(function, arguments, options))
 
 
-def _used(
+def _given_options(
     function: Callable[..., object], arguments: tuple[Any, ...], options: Options
 ) -> dict[str, Any]:
-    """Return the options that were given, if they are all that a function takes and needs."""
+    """Return the given options, if they are all that a function takes and needs."""
     used = _without_none(options)
     parameters = _parameters(function)
     further = list(parameters)[len(arguments) :]
@@ -510,7 +510,7 @@ def _used(
         if name not in parameters:
             fitting = [option for option in further if option != "sent"]
             raise InvalidRequest(
-                f"{name} does not go with a design that asks for {_asked(arguments[0])}; expected "
+                f"{name} does not go with a design that asks for {_question_type(arguments[0])}; expected "
                 f"{' or '.join(fitting) or 'no options'}."
             )
     require_options(truths={name: used.get(name) for name in ("codes", "fast")})
@@ -525,7 +525,7 @@ def _without_none(options: Options) -> dict[str, Any]:
     return {name: value for name, value in options.items() if value is not None}
 
 
-def _asked(subject: Any) -> str:
+def _question_type(subject: Any) -> str:
     if isinstance(subject, list | tuple):
         return "categories with several devices"
     return str(getattr(subject, "asks", None) or subject.design.asks)
@@ -557,7 +557,7 @@ def _count_weighted(
         responses.check(design)
         return tally_weighted(responses, weights)
     return tally_weighted(
-        _checked(_read_rows, (design, responses), options), weights
+        _check_options(_read_rows, (design, responses), options), weights
     )
 
 
@@ -578,7 +578,7 @@ def _estimate_sampled(rows: object, sampling: Sampling, options: Options) -> obj
     if devices and all(isinstance(device, Responses) for device in devices):
         from deniable.estimates.sampling import estimate_devices
 
-        return _checked(estimate_devices, (devices, sampling), options)
+        return _check_options(estimate_devices, (devices, sampling), options)
     raise InvalidRequest(
         f"a sampling describes rows, and these are a {type(rows).__name__}; expected responses to a "
         f"design for {' or '.join(FOLDERS)}, a row for each person.",
@@ -641,7 +641,7 @@ def _estimate_groups(tally: GroupedTally, options: Options) -> GroupedEstimate:
     from deniable.groups.estimates import estimate_groups
 
     fit = estimate_tally if tally.weighted else operation(tally.design, "estimate")
-    return estimate_groups(tally, **_used(fit, (tally,), options))
+    return estimate_groups(tally, **_given_options(fit, (tally,), options))
 
 
 def _refuse_design(verb: str, subject: object) -> NoReturn:

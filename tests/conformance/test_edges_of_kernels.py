@@ -195,4 +195,4 @@ def edges_of(design: KeyValueDesign, owned: dict[int, float]) -> Iterator[Edge]:
         item: Fraction(round(Fraction(weight) * GRID), GRID)
         for item, weight in owned.items()
     }
-    return edges(design.scheme.draw, exactly, b"")
+    return edges(design.scheme.draw_response, exactly, b"")

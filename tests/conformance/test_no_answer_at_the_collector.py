@@ -44,7 +44,7 @@ NONE_OF_THEM = {
     "estimates.scrambled.designs.epsilon(answers)": "the numbers between which respondents are protected",
     "estimates.scrambled.designs.parity(answers)": "the numbers between which respondents are protected",
     "estimates.kronecker.answers": "how many categories each factor has",
-    "attacks.inference._right(answer)": "the number of a category that an attack is reckoned for",
+    "attacks.inference._p_majority_correct(answer)": "the number of a category that an attack is reckoned for",
     "attacks.inference.follow(answer)": "the number of a category that an attack is reckoned for",
     "attacks.inference.answers()": "how many categories the attacked design has",
     "attacks.simulated._draw_stages(answers)": "categories of simulated people, drawn here",

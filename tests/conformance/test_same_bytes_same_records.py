@@ -21,7 +21,7 @@ from deniable.types.key_value.design import KeyValueDesign
 from deniable.types.key_value.draw import collect, draw_all, read_edges
 from deniable.types.key_value.schemes import Direct
 from deniable.types.numbers import draw as numbers
-from deniable.types.numbers.respond import place_of
+from deniable.types.numbers.respond import level_below
 from deniable.types.strings import draw as strings
 from tests.support.hands import Counted
 from tests.support.positions import words
@@ -125,7 +125,7 @@ def test_numbers(name: str, levels: int) -> None:
     column = np.array(values * 40, np.float64)
     order, source = random.Random(name), Seeded(name)
     script = b"".join(
-        on_the_edge(place_of(design, each)[1], order, source)
+        on_the_edge(level_below(design, each)[1], order, source)
         for each in column.tolist()
     )
     one, two = Counted(script, Seeded("rest")), Counted(script, Seeded("rest"))

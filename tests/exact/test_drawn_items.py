@@ -14,7 +14,7 @@ import pytest
 import deniable as dn
 from deniable import plan
 from deniable.chance import ScriptedSource
-from deniable.channel.product import split
+from deniable.channel.product import mixed_radix_digits
 
 THREE = {
     "smokes": dn.warner(p="3/4"),
@@ -205,7 +205,7 @@ def test_attributes_drawn_together_move_together_as_the_answers_do() -> None:
         dict(
             zip(
                 "abc",
-                ("yes" if bit else "no" for bit in split(j, [2, 2, 2])),
+                ("yes" if bit else "no" for bit in mixed_radix_digits(j, [2, 2, 2])),
                 strict=True,
             )
         )

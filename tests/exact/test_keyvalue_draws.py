@@ -81,7 +81,7 @@ def test_every_position_sends_what_the_probabilities_say(
     found: Counter[int] = Counter()
     for words, probability in scripts(scheme, row):
         source = ScriptedSource(words)
-        found[scheme.draw(row, source)] += probability  # type: ignore[assignment]
+        found[scheme.draw_response(row, source)] += probability  # type: ignore[assignment]
         assert source.used == len(words), (
             "a draw takes as many words whatever is true"
         )
@@ -106,6 +106,6 @@ def test_how_many_words_are_taken_does_not_depend_on_the_row() -> None:
         fine = dict.fromkeys(range(6), Fraction("0.12345678901234567890123"))
         for row in ({}, {0: HALF}, dict.fromkeys(range(5), Fraction(-1)), fine):
             source = ScriptedSource(bytes(800))
-            design.scheme.draw(row, source)
+            design.scheme.draw_response(row, source)
             used.add(source.used)
         assert len(used) == 1

@@ -66,7 +66,7 @@ def draw_all(design: dn.Design, answers: Any, **_: Any) -> Any:
 
 
 def release_planned(stages: Ladder, answers: Any, **_: Any) -> list[Any]:
-    people = [ledgers._planned(stages, each, None) for each in answers.tolist()]  # type: ignore[arg-type]
+    people = [ledgers._draw_stages(stages, each, None) for each in answers.tolist()]  # type: ignore[arg-type]
     columns = zip(*people, strict=True)
     return [
         design.channel.coding.pack([number for (number,) in column])

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from deniable.chance import ScriptedSource
 from deniable.channel import Channel, Dense, Diagonal, Product, from_body
-from deniable.channel.product import join, split
+from deniable.channel.product import join, mixed_radix_digits
 from deniable.errors import InvalidDesign
 from tests.support import brute
 from tests.support.positions import SMALL, drawn, positions, scripts_of_all_positions
@@ -152,10 +152,13 @@ def test_parities_multiply(one: Channel, two: Channel) -> None:
 @given(st.lists(st.integers(1, 6), min_size=1, max_size=4), st.data())
 def test_mixed_radix_splits_and_joins(sizes: list[int], data: st.DataObject) -> None:
     number = data.draw(st.integers(0, math.prod(sizes) - 1))
-    digits = split(number, sizes)
+    digits = mixed_radix_digits(number, sizes)
     assert all(0 <= digit < size for digit, size in zip(digits, sizes, strict=True))
     assert join(digits, sizes) == number
-    assert sorted([digits, split(0, sizes)]) == [split(0, sizes), digits]
+    assert sorted([digits, mixed_radix_digits(0, sizes)]) == [
+        mixed_radix_digits(0, sizes),
+        digits,
+    ]
 
 
 @st.composite

@@ -43,7 +43,7 @@ NOT_DRAWN = {
     "channel.base.Channel.draw": "of every kind there is",
     "order.steps.Step.degrade": "of every kind there is",
     "order.steps.Step.upgrade": "of every kind there is",
-    "types.key_value.schemes.Scheme.draw": "of every kind there is",
+    "types.key_value.schemes.Scheme.draw_response": "of every kind there is",
     "pairs.estimates.association": "permutes what was counted, for a test; no response",
     "release.stages.Place.draw": "by ledgers",
 }

@@ -363,7 +363,7 @@ def devices(folder: Path) -> None:
         "deniable.client.connection.Connection.ask",
         lambda *_: survey.to_json().encode(),
     ):
-        link = Link.to(survey, "http://127.0.0.1:1").text
+        link = Link.to_survey(survey, "http://127.0.0.1:1").text
         with Client(link, folder / "client", patience=0) as client:
             client.answer("smokes", "yes")
         with Hub(link, folder / "hub", token="dn_any", patience=0) as hub:
@@ -600,7 +600,7 @@ def test_a_hub_keeps_no_byte_of_what_it_has_sent(tmp_path: Path) -> None:
         "deniable.client.connection.Connection.ask",
         lambda *_: survey.to_json().encode(),
     ):
-        link = Link.to(survey, "http://127.0.0.1:1").text
+        link = Link.to_survey(survey, "http://127.0.0.1:1").text
         with Hub(link, tmp_path / "hub", token="dn_any", patience=0) as hub:
             keys = hub.add([{"smokes": "yes", "apps": "3"}] * 50)
             assert on_disk(tmp_path, keys) == 50

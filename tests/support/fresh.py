@@ -248,9 +248,15 @@ def one_by_one() -> dict[str, Path_]:
         "types.key_value.schemes.round_weight": lambda: schemes.round_weight(
             Fraction(0)
         ),
-        "types.key_value.schemes.Index.draw": lambda: CLUB.scheme.draw({}),
-        "types.key_value.schemes.Unary.draw": lambda: UE.scheme.draw({}),
-        "types.key_value.schemes.Direct.draw": lambda: GRR.scheme.draw({}),
+        "types.key_value.schemes.Index.draw_response": lambda: (
+            CLUB.scheme.draw_response({})
+        ),
+        "types.key_value.schemes.Unary.draw_response": lambda: (
+            UE.scheme.draw_response({})
+        ),
+        "types.key_value.schemes.Direct.draw_response": lambda: (
+            GRR.scheme.draw_response({})
+        ),
         "types.key_value.respond.settle": lambda: [
             each.answer for each in key_value_responses.settle(UE, {"0": 0}, marked)
         ],
@@ -395,7 +401,7 @@ def in_bulk() -> dict[str, Path_]:
             *STRINGS, np.zeros((N, 8), np.uint8), encoded()
         ),
         "bulk.random_words.below_all": lambda: words.below_all(3, N),
-        "bulk.random_words.shuffled": lambda: words.shuffled(N),
+        "bulk.random_words.permutation": lambda: words.permutation(N),
         "bulk.shuffles.Shuffler.__init__": lambda: shuffles.Shuffler(
             fast=False
         ).order(N),
@@ -556,7 +562,7 @@ def fetched(given: Any) -> Iterator[str]:
         "deniable.client.connection.Connection.ask",
         lambda *_: given.to_json().encode(),
     ):
-        yield Link.to(given, "http://127.0.0.1:1").text
+        yield Link.to_survey(given, "http://127.0.0.1:1").text
 
 
 def a_client(folder: Path) -> Parts:

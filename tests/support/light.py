@@ -90,7 +90,7 @@ def send_to_a_collector(folder: Path) -> None:
     survey = dn.Survey(
         "habits", {"en": dn.SurveyTexts("Habits")}, (question,), keys=Keys("0" * 64)
     )
-    link = Link.to(survey, "http://127.0.0.1:1").text
+    link = Link.to_survey(survey, "http://127.0.0.1:1").text
     with (
         patch(
             "deniable.client.connection.Connection.ask",

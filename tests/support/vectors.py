@@ -14,7 +14,7 @@ from typing import Any
 
 from deniable.chance import ScriptedSource
 from deniable.designs import FAMILIES, Design, NumberDesign, number_design
-from deniable.types.numbers.respond import place_of
+from deniable.types.numbers.respond import level_below
 from deniable.types.numbers.respond import respond as respond_number
 from tests.support.hands import HARD, Counted, everybody, planted, scalar
 
@@ -94,7 +94,7 @@ def _rounding(
     design: NumberDesign, answer: str, at: int, noise: ScriptedSource
 ) -> bytes:
     """Return the words that round one number: one, and a second where the first is equal to the digit."""
-    part = place_of(design, answer)[1]
+    part = level_below(design, answer)[1]
     digit, rest = divmod(part.numerator << 64, part.denominator)
     word = (
         int.from_bytes(noise.read(8), "little")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import pyarrow as pa
 
-from deniable.engines.spark.tasks import signed
+from deniable.engines.spark.tasks import signed_type
 from deniable.tallies.responses import Responses
 from deniable.tallies.stored.dialects import DIALECTS
 
@@ -94,7 +94,9 @@ class InSpark:
         self.session = session
 
     def load(self, table: pa.Table, name: str = TABLE) -> None:
-        schema = pa.schema([(each.name, signed(each.type)) for each in table.schema])
+        schema = pa.schema(
+            [(each.name, signed_type(each.type)) for each in table.schema]
+        )
         self.session.createDataFrame(table.cast(schema)).createOrReplaceTempView(
             DIALECTS["spark"].name(name)
         )

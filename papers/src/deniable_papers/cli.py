@@ -14,7 +14,7 @@ from deniable.cli.common import (
     PLAIN,
     console,
     fail,
-    guarded,
+    guard_command,
     messages,
     print_json,
 )
@@ -56,7 +56,7 @@ def main() -> None:
 
 
 @app.command()
-@guarded
+@guard_command
 def reproduce(
     document: Annotated[str, typer.Argument(metavar="PAPER", help=_PAPERS)],
     table: Annotated[Numbers, _asked("table")] = None,

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from deniable.designs import Design
 from deniable.estimates import covariance
-from deniable.rendering.pictures import INK, LINES, plain
+from deniable.rendering.pictures import INK, LINES, strip_frame
 from deniable.simulate import shares, tallies
 from deniable_papers.values import Point, Setting
 
@@ -61,7 +61,7 @@ def panels(
         axes.set_title(title, loc="left", color=INK, fontsize=11)
         axes.set_xlabel(x, color=INK)
         axes.set_ylabel(y, color=INK)
-        plain(axes)
+        strip_frame(axes)
     return figure, every
 
 

@@ -23,7 +23,7 @@ from deniable.exact import Rational, exp_below, rational
 from deniable.report import rr3_omega
 from deniable.tallies import Tally
 from deniable.types.key_value.design import KeyValueDesign, lpp, lpp_ddagger, pckv_ue
-from deniable.types.key_value.estimate import per_vertex
+from deniable.types.key_value.estimate import degree_factor
 from deniable.types.key_value.respond import symbol_design
 from deniable_papers.figures import moments
 from deniable_papers.values import (
@@ -173,7 +173,7 @@ def equation_6() -> Content:
     entry = printed("000-eq6")
     people, items, edges = (entry.inputs[name] for name in ("n", "m", "edges"))
     return Content(
-        (entry.against(edges * per_vertex(people, items, "items")),),
+        (entry.against(edges * degree_factor(people, items, "items")),),
         notes=(
             "What is printed is the share of all pairs of vertices that are joined, not an average (erratum 0.12).",
         ),

@@ -156,8 +156,8 @@ class Chain:
         return least_bayes_error(self.ladder.joint_parity, list(prior))
 
 
-def even(size: int) -> tuple[Fraction, ...]:
-    """Return the prior that holds all answers equally probable."""
+def uniform_prior(size: int) -> tuple[Fraction, ...]:
+    """Return the uniform prior over answers."""
     return (Fraction(1, size),) * size
 
 
@@ -170,7 +170,7 @@ def priors(chain: Chain, prior: Prior | None) -> tuple[Fraction, ...]:
     from deniable.criteria.belief import read_prior
 
     return (
-        even(chain.answers)
+        uniform_prior(chain.answers)
         if prior is None
         else tuple(read_prior(chain.ladder.designs[-1], prior))
     )
@@ -231,16 +231,20 @@ def error_rates(
     alphas = priors(chain, prior)
     number: Callable[[Fraction], Number] = Fraction if exact else float
     rates = {
-        VOTES[0]: number(_last(chain, alphas)),
+        VOTES[0]: number(_last_response_error(chain, alphas)),
         VOTES[1]: number(_likelihood(chain, alphas)),
-        VOTES[2]: _voting(chain, alphas, (1,) * len(chain.ladder), number),
-        VOTES[3]: _voting(chain, alphas, chain.weights(weights), number),
+        VOTES[2]: _majority_vote_error(
+            chain, alphas, (1,) * len(chain.ladder), number
+        ),
+        VOTES[3]: _majority_vote_error(
+            chain, alphas, chain.weights(weights), number
+        ),
         BAYES: number(_bayes(chain, alphas)),
     }
     return Rates(rates, number(chain.bound(alphas)), dict.fromkeys(ATTACKS, 0.0))
 
 
-def _last(chain: Chain, alphas: Sequence[Fraction]) -> Fraction:
+def _last_response_error(chain: Chain, alphas: Sequence[Fraction]) -> Fraction:
     """Return the error rate of guessing an answer that the last response speaks for."""
     channel, votes = chain.ladder.designs[-1].channel, chain.votes[-1]
     right = sum(
@@ -259,7 +263,7 @@ def _likelihood(chain: Chain, alphas: Sequence[Fraction]) -> Fraction:
     histories = math.prod(map(len, chain.sent))
     if histories * chain.answers > _MAX_HISTORIES:
         assert all(step.verify() for step in chain.ladder.steps)
-        return _last(chain, alphas)
+        return _last_response_error(chain, alphas)
     right = Fraction(0)
     for history in product(*chain.sent):
         row = [
@@ -289,7 +293,7 @@ def _bayes(chain: Chain, alphas: Sequence[Fraction]) -> Fraction:
     )
 
 
-def _voting(
+def _majority_vote_error(
     chain: Chain,
     alphas: Sequence[Fraction],
     weights: Sequence[int],
@@ -297,21 +301,22 @@ def _voting(
 ) -> Number:
     """Return the error rate of guessing the answer with the most votes."""
     if chain.symmetric:  # it is the same whatever the answer
-        return 1 - _right(chain, 0, weights, number)
+        return 1 - _p_majority_correct(chain, 0, weights, number)
     wrong = [
-        alphas[x] and number(alphas[x]) * (1 - _right(chain, x, weights, number))
+        alphas[x]
+        and number(alphas[x]) * (1 - _p_majority_correct(chain, x, weights, number))
         for x in range(chain.answers)
     ]
     return sum(wrong, number(Fraction(0)))
 
 
-def _right(
+def _p_majority_correct(
     chain: Chain,
     answer: int,
     weights: Sequence[int],
     number: Callable[[Fraction], Number],
 ) -> Number:
-    """Return the probability that the answer itself is guessed, going through all states of votes."""
+    """Return the probability that the majority vote is the true answer, summed over all states of votes."""
     zero = number(Fraction(0))
     states: dict[State, Number] = {(0, (0,) * chain.answers): number(Fraction(1))}
     for at, weight in enumerate(weights):

@@ -160,7 +160,7 @@ def _bounds_without_sizes(
     Why: a set of t adds ((z − t/k)/(p − q) + 1/k), with z whether it holds the category. z − t/k is between 0 and
     1 − 1/k where it does, as t is 1 or more, and between 1/k − 1 and 0 where it does not.
     """
-    n, k = _some(tally.respondents), linear.size
+    n, k = _allocation_texts(tally.respondents), linear.size
     hits, fakes = linear.raw.support.gather(vector(tally.counts)), _fakes(n, share)
     most, all_of_them = 1 - 1 / k, hits - hits.sum() / k
     ends = [
@@ -209,13 +209,13 @@ def _stage_bounds(combined: Estimate[StageEvidence], share: float) -> Iterator[E
 
 def _ends(influence: Pulls, n: int, share: float) -> Ends:
     """Return the smallest and the largest mean after ⌊share·n⌋ responses are left out."""
-    fakes = _fakes(_some(n), share)
+    fakes = _fakes(_allocation_texts(n), share)
     order = np.argsort(influence.values, axis=0)
     values = np.take_along_axis(influence.values, order, axis=0)
     counts = np.take_along_axis(influence.counts, order, axis=0)
-    without_largest = _counts_left(counts[::-1], fakes)[::-1]
+    without_largest = _subtract_fakes(counts[::-1], fakes)[::-1]
     low = (values * without_largest).sum(axis=0)
-    high = (values * _counts_left(counts, fakes)).sum(axis=0)
+    high = (values * _subtract_fakes(counts, fakes)).sum(axis=0)
     return low / (n - fakes), high / (n - fakes)
 
 
@@ -224,13 +224,13 @@ def _fakes(n: int, share: float) -> int:
     return math.floor(share * n * (1 + _ROUNDING))
 
 
-def _some(n: int) -> int:
+def _allocation_texts(n: int) -> int:
     if n < 1:
         raise NotEstimable("there are no responses; expected at least one.")
     return n
 
 
-def _counts_left(counts: NDArray[np.int64], fakes: int) -> NDArray[np.int64]:
-    """Return what is left of each group after the first of them have lost so many."""
+def _subtract_fakes(counts: NDArray[np.int64], fakes: int) -> NDArray[np.int64]:
+    """Subtract fakes from the counts of the groups, first group first."""
     before = np.cumsum(counts, axis=0) - counts
     return np.asarray(counts - np.clip(fakes - before, 0, counts), np.int64)

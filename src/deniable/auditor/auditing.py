@@ -91,7 +91,7 @@ def audit(
     context = replace(context, draws=draws, false_alarm=(1 - level) / len(chosen))
     if progress is not None:
         context = replace(context, progress=progress)
-    with _closing(context.mechanism):
+    with _close_afterwards(context.mechanism):
         results = [_run(name, context) for name in chosen]
     findings = [finding for finding in results if finding is not None]
     n_drawn = sum(int(finding.figures.get("draws") or 0) for finding in findings)
@@ -106,8 +106,8 @@ def audit(
 
 
 @contextmanager
-def _closing(asked: Mechanism) -> Iterator[None]:
-    """Leave neither a process nor a connection behind; both are opened anew when they are asked once more."""
+def _close_afterwards(asked: Mechanism) -> Iterator[None]:
+    """Close a mechanism's process or connection afterwards; it is opened anew on the next call."""
     try:
         yield
     finally:

@@ -60,18 +60,18 @@ def facts(responses: Sequence[Any]) -> Facts:
         ([True, False], "has 'c' in place 1")
     """
     if isinstance(responses, Responses):
-        return _of_responses(responses)
+        return _response_features(responses)
     if (
         isinstance(responses, np.ndarray)
         and responses.dtype != object
         and responses.ndim in (1, 2)
     ):
-        return _of_array(responses)
+        return _array_features(responses)
     array = _side_by_side(responses)
     return (
-        _of_array(array)
+        _array_features(array)
         if array is not None
-        else _of_objects(list(map(plain, responses)))
+        else _object_features(list(map(comparable_form, responses)))
     )
 
 
@@ -86,8 +86,8 @@ def _side_by_side(responses: Sequence[Any]) -> NDArray[Any] | None:
     return array if array.ndim == 2 and array.dtype.kind in "biuf" else None
 
 
-def plain(response: object) -> object:
-    """Return a response in terms of numbers, texts, tuples, frozen sets and mappings, so that it can be compared."""
+def comparable_form(response: object) -> object:
+    """Return a response as numbers, texts, tuples, frozen sets and mappings, so that it can be compared."""
     if isinstance(response, str | int | float | None):
         return response
     for kind, take in _PLAIN.items():
@@ -95,24 +95,26 @@ def plain(response: object) -> object:
             return take(response)
     if dataclasses.is_dataclass(response):
         return tuple(
-            plain(getattr(response, attribute.name))
+            comparable_form(getattr(response, attribute.name))
             for attribute in dataclasses.fields(response)
         )
     return repr(response)
 
 
 _PLAIN: dict[Any, Callable[[Any], Any]] = {
-    np.generic: lambda response: plain(response.item()),
+    np.generic: lambda response: comparable_form(response.item()),
     Response: lambda response: response.symbol,
-    np.ndarray: lambda response: tuple(map(plain, response.tolist())),
-    Mapping: lambda response: {key: plain(value) for key, value in response.items()},
-    Set: lambda response: frozenset(map(plain, response)),
-    Iterable: lambda response: tuple(map(plain, response)),
+    np.ndarray: lambda response: tuple(map(comparable_form, response.tolist())),
+    Mapping: lambda response: {
+        key: comparable_form(value) for key, value in response.items()
+    },
+    Set: lambda response: frozenset(map(comparable_form, response)),
+    Iterable: lambda response: tuple(map(comparable_form, response)),
 }
 
 
-def _prefixed(columns: Facts, before: str) -> Facts:
-    """Name the facts of a part of each response, and say of them which part it is."""
+def _prefix_features(columns: Facts, before: str) -> Facts:
+    """Prefix the names of the features of one part of a response with that part."""
     return {
         f"{before}{name}": FactColumn(
             column.values, partial(_say_part, before, column.say)
@@ -125,8 +127,8 @@ def _say_part(before: str, say: Callable[[Any], str], value: object) -> str:
     return f"{before}{say(value)}"
 
 
-def _of_responses(responses: Responses[Any]) -> Facts:
-    """Take the columns of a design apart: codes are facts, packed rows have a bit for each category."""
+def _response_features(responses: Responses[Any]) -> Facts:
+    """Split the columns of a design into features: codes, or one bit per category of packed rows."""
     columns: Facts = {}
     for name, rows in responses.columns.items():
         say = _symbol(responses.design, name)
@@ -135,16 +137,16 @@ def _of_responses(responses: Responses[Any]) -> Facts:
                 "response": FactColumn(partial(np.asarray, rows), say)
             }
         else:
-            facts_of_column = _of_packed(responses.design, rows, say)
+            facts_of_column = _packed_features(responses.design, rows, say)
         before = "" if len(responses.columns) == 1 else f"{name} "
-        columns |= _prefixed(facts_of_column, before)
+        columns |= _prefix_features(facts_of_column, before)
     return columns
 
 
-def _of_packed(
+def _packed_features(
     design: AnyDesign, rows: NDArray[np.uint8], say: Callable[[Any], str]
 ) -> Facts:
-    """Return each bit of packed rows; and the rows as they are, where they are few."""
+    """Return each bit of packed rows as a feature; also whole rows where few values occur."""
     names = [f"bit {n}" for n in range(8 * rows.shape[1])]
     if isinstance(design, Design) and design.channel.sizes:
         names = [repr(category) for category in design.categories]
@@ -197,9 +199,13 @@ def _element_text(value: object) -> str:
     return quoted(value.item() if isinstance(value, np.generic) else value)
 
 
-def _of_array(array: NDArray[Any]) -> Facts:
+def _array_features(array: NDArray[Any]) -> Facts:
     if array.ndim == 1:
-        return _of_texts(array) if array.dtype.kind in "US" else _of_numbers(array)
+        return (
+            _text_features(array)
+            if array.dtype.kind in "US"
+            else _number_features(array)
+        )
     columns = {
         f"at {n}": _column(array[:, n], f"has {{}} in place {n}")
         for n in range(min(array.shape[1], _MAX_PLACES))
@@ -207,8 +213,8 @@ def _of_array(array: NDArray[Any]) -> Facts:
     return columns | _held_elements(array) | _whole_rows(array)
 
 
-def _of_numbers(values: NDArray[Any]) -> Facts:
-    """Return numbers, and the bits of numbers that are many: of floats those that end the mantissa."""
+def _number_features(values: NDArray[Any]) -> Facts:
+    """Return numbers as features, and their bits where many values occur: of floats the last of the mantissa."""
     columns = {"response": _column(values, "is {}")}
     if (
         values.dtype.kind == "b"
@@ -229,7 +235,7 @@ def _letter_said(words: str, letter: int) -> str:
     return words.format(chr(int(letter)) if letter else "")
 
 
-def _of_texts(values: NDArray[Any]) -> Facts:
+def _text_features(values: NDArray[Any]) -> Facts:
     letters = np.ascontiguousarray(values.astype(np.str_))
     columns = {
         "whole": _column(letters, "is {}"),
@@ -290,14 +296,16 @@ def _whole_rows(array: NDArray[Any]) -> Facts:
     return {"whole": FactColumn(lambda: numbers, say)}
 
 
-def _of_objects(responses: list[Any]) -> Facts:
-    """Return what can be seen in Python objects: together where they are of one kind, otherwise kind by kind."""
+def _object_features(responses: list[Any]) -> Facts:
+    """Return the features of Python objects: jointly where all are of one type, otherwise type by type."""
     kinds = {_kind(response) for response in responses[:_LOOKED_AT]}
     if len(kinds) == 1:
         (kind,) = kinds
         return _KINDS[kind](responses)
     types = np.array([_kind(response) for response in responses])
-    return {"type": _column(types, "has the type {}")} | _of_texts(_reprs(responses))
+    return {"type": _column(types, "has the type {}")} | _text_features(
+        _reprs(responses)
+    )
 
 
 def _reprs(values: Iterable[object]) -> NDArray[np.str_]:
@@ -314,7 +322,7 @@ def _kind(response: object) -> str:
 
 def _of_python_texts(responses: list[Any]) -> Facts:
     # which an array drops at the end
-    return _of_texts(
+    return _text_features(
         np.array([response.replace("\0", "␀") for response in responses])
     )
 
@@ -326,11 +334,11 @@ def _of_python_numbers(responses: list[Any]) -> Facts:
         array = np.array([], object)
     # numbers without end, or something among them
     if array.dtype == object or len(array) != len(responses):
-        return _of_texts(_reprs(responses))
-    return _of_numbers(array)
+        return _text_features(_reprs(responses))
+    return _number_features(array)
 
 
-def _of_sequences(responses: list[Any]) -> Facts:
+def _sequence_features(responses: list[Any]) -> Facts:
     lengths = {len(response) for response in responses}
     columns: Facts = {"length": _length_column(responses)}
     simple = all(
@@ -339,7 +347,10 @@ def _of_sequences(responses: list[Any]) -> Facts:
         for element in response
     )
     if simple and len(lengths) == 1:
-        return _of_array(np.array(responses).reshape(len(responses), -1)) | columns
+        return (
+            _array_features(np.array(responses).reshape(len(responses), -1))
+            | columns
+        )
     for n in range(min(max(lengths, default=0), _MAX_PLACES)):
         elements = [
             response[n] if n < len(response) else None for response in responses
@@ -347,20 +358,23 @@ def _of_sequences(responses: list[Any]) -> Facts:
         if simple:
             columns[f"at {n}"] = _column(_reprs(elements), f"has {{}} in place {n}")
         else:
-            columns |= _prefixed(_of_objects(elements), f"place {n} ")
-    return columns | (_of_sets(list(map(frozenset, responses))) if simple else {})
+            columns |= _prefix_features(_object_features(elements), f"place {n} ")
+    return columns | (
+        _set_features(list(map(frozenset, responses))) if simple else {}
+    )
 
 
-def _of_sets(responses: list[Any]) -> Facts:
+def _set_features(responses: list[Any]) -> Facts:
     columns = {"length": _length_column(responses)}
     for element in _elements(responses):
         columns[f"holds {element!r}"] = FactColumn(
-            partial(_among, responses, element), _membership(repr(element))
+            partial(_contains_element, responses, element),
+            _membership(repr(element)),
         )
     return columns
 
 
-def _among(responses: list[Any], element: object) -> NDArray[np.bool_]:
+def _contains_element(responses: list[Any], element: object) -> NDArray[np.bool_]:
     return np.array([element in response for response in responses], np.bool_)
 
 
@@ -370,23 +384,25 @@ def _elements(responses: Iterable[Iterable[Any]]) -> list[Any]:
     return sorted(elements, key=repr)[:_MAX_ELEMENTS]
 
 
-def _of_mappings(responses: list[Any]) -> Facts:
-    columns = _prefixed(_of_sequences(list(map(tuple, responses))), "keys ")
+def _mapping_features(responses: list[Any]) -> Facts:
+    columns = _prefix_features(
+        _sequence_features(list(map(tuple, responses))), "keys "
+    )
     for key in _elements(responses):
         values = _reprs(response.get(key) for response in responses)
         columns[repr(key)] = _column(values, f"has {key!r} with {{}}")
     return columns
 
 
-def _of_nothing(responses: list[Any]) -> Facts:
+def _no_features(responses: list[Any]) -> Facts:
     return {"response": _column(np.zeros(len(responses), np.uint8), "is nothing")}
 
 
 _KINDS: dict[str, Callable[[list[Any]], Facts]] = {
     "text": _of_python_texts,
     "number": _of_python_numbers,
-    "sequence": _of_sequences,
-    "set": _of_sets,
-    "mapping": _of_mappings,
-    "nothing": _of_nothing,
+    "sequence": _sequence_features,
+    "set": _set_features,
+    "mapping": _mapping_features,
+    "nothing": _no_features,
 }

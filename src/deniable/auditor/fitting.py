@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import binom
 
-from deniable.auditor.features import plain
+from deniable.auditor.features import comparable_form
 from deniable.auditor.findings import (
     CONSISTENT,
     FIT,
@@ -67,7 +67,7 @@ def goodness_of_fit(context: CheckContext) -> Finding | None:
             )
         counts[answer, half] = event_counts
         context.progress(FIT, (answer + 1) / len(answers))
-    return _finding(context, law, counts, half_draws)
+    return _misfit_finding(context, law, counts, half_draws)
 
 
 def _law(claimed: object) -> ResponseLaw | None:
@@ -114,7 +114,8 @@ def _columns(stages: tuple[Design, ...], sent: Sequence[Any]) -> list[NDArray[An
             for design, column in zip(stages, sent.columns.values(), strict=True)
         ]
     symbols: list[Any] = [
-        [response] if len(stages) == 1 else response for response in map(plain, sent)
+        [response] if len(stages) == 1 else response
+        for response in map(comparable_form, sent)
     ]
     return [
         design.channel.coding.pack(
@@ -124,7 +125,7 @@ def _columns(stages: tuple[Design, ...], sent: Sequence[Any]) -> list[NDArray[An
     ]
 
 
-def _finding(
+def _misfit_finding(
     context: CheckContext, law: ResponseLaw, counts: NDArray[np.int64], each: int
 ) -> Finding:
     strays = list(_strays(law, counts, each, _numbers(context)))

@@ -302,14 +302,14 @@ def digests(responses: Sequence[object]) -> Digests:
 
 def _columns(responses: Sequence[object]) -> Iterator[Sequence[object]]:
     """Yield the parts of responses one after another, where all have equally many."""
-    parts = [_parts(response) for response in responses]
+    parts = [_response_elements(response) for response in responses]
     count = len(parts[0]) if parts else 0
     if 1 < count <= _MAX_PARTS and all(len(elements) == count for elements in parts):
         yield from zip(*parts, strict=True)
 
 
-def _parts(response: object) -> Sequence[object]:
-    """Return what a response is made of: characters, elements, bytes or fields."""
+def _response_elements(response: object) -> Sequence[object]:
+    """Return the elements of a response: characters, items, bytes or fields."""
     content = getattr(response, "__dict__", None) or response
     if isinstance(content, dict):
         return list(content.values())

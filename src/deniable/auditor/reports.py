@@ -123,8 +123,11 @@ def averaging(context: CheckContext) -> Finding | None:
         sentence = "Each person's response is kept: further reports of the same answer tell nothing more."
         return Finding(name, CONSISTENT, sentence, {"kept": 1})
     compared = range(min(len(context.answers), _MAX_ANSWERS))
-    learned = [digests(context.draw(np.full(_few(context), at))) for at in compared]
-    rows = _telling(learned)
+    learned = [
+        digests(context.draw(np.full(_n_learning_draws(context), at)))
+        for at in compared
+    ]
+    rows = _informative_rows(learned)
     context.progress(name, 0.5)
     laws = [_law(digests_learned[rows]) for digests_learned in learned]
     first, second = max(
@@ -169,7 +172,7 @@ def averaging(context: CheckContext) -> Finding | None:
     return Finding(name, CONSISTENT, sentence, figures)
 
 
-def _few(context: CheckContext) -> int:
+def _n_learning_draws(context: CheckContext) -> int:
     return min(_LEARNED, max(2, context.draws // (4 * _MAX_ANSWERS)))
 
 
@@ -186,8 +189,8 @@ Learned: TypeAlias = list[tuple[Digests, NDArray[np.float64]]]
 """For each part of a response its values, rising, and the logarithms of their probabilities."""
 
 
-def _telling(learned: Sequence[Digests]) -> slice:
-    """Return the rows that tell answers apart: the whole response where it has few values, otherwise its parts."""
+def _informative_rows(learned: Sequence[Digests]) -> slice:
+    """Return the rows that distinguish answers: the whole response where it has few values, otherwise its parts."""
     parts = {len(digests_learned) for digests_learned in learned}
     has_few = all(
         len(np.unique(digests_learned[0])) < digests_learned.shape[1] // _SEEN

@@ -106,7 +106,7 @@ def worst_event(context: CheckContext) -> Finding:
     events = _choose(context, rng, explored, min(draws // 4, _CHOSEN))
     context.progress(WORST_EVENT, 0.5)
     counted = _count(context, rng, explored, events, draws - explored.asked)
-    return _finding(context, events, counted, explored.asked)
+    return _loss_finding(context, events, counted, explored.asked)
 
 
 def _explore(
@@ -429,7 +429,7 @@ def _count(
     ]
 
 
-def _finding(
+def _loss_finding(
     context: CheckContext,
     events: Sequence[Event],
     counted: Sequence[Counted],

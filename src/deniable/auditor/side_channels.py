@@ -101,7 +101,7 @@ class Meter:
         ]
 
     @contextmanager
-    def watching(self) -> Iterator[Meter]:
+    def count_urandom(self) -> Iterator[Meter]:
         """Count what the operating system is asked for, whoever asks through Python's `os.urandom`."""
         original = os.urandom
 
@@ -289,7 +289,7 @@ def random_words(context: CheckContext) -> Finding | None:
     with ExitStack() as watching:
         if isinstance(mechanism, Called):
             meter, function = Meter(mechanism.function), mechanism.function
-            watching.enter_context(meter.watching())
+            watching.enter_context(meter.count_urandom())
             difference = _difference(
                 context,
                 name,
@@ -446,7 +446,9 @@ def _difference(context: CheckContext, name: str, measure: Measure) -> Differenc
     more, less = (int(chosen[at]) for at in (means.argmax(), means.argmin()))
     if more == less:  # nothing differs at all
         more, less = int(chosen[0]), int(chosen[1])
-    threshold = _threshold(measured[numbers == more], measured[numbers == less])
+    threshold = _separating_threshold(
+        measured[numbers == more], measured[numbers == less]
+    )
     again = rng.permuted(np.resize([more, less], confirming))
     values = measure(again)
     first_values, second_values = (
@@ -482,8 +484,10 @@ def _affordable(
     )
 
 
-def _threshold(more: NDArray[np.float64], less: NDArray[np.float64]) -> float:
-    """Return what the one passes more often than the other, by most."""
+def _separating_threshold(
+    more: NDArray[np.float64], less: NDArray[np.float64]
+) -> float:
+    """Return the threshold that one sample exceeds more often than the other by the largest margin."""
     values = np.unique(np.concatenate([more, less]))
     passing = [
         1

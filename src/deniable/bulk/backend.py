@@ -273,7 +273,7 @@ def workers(threads: int) -> Iterator[Callable[[Work, Iterable[int]], None]]:
         yield _work_alone
         return
     with ThreadPoolExecutor(threads - 1, thread_name_prefix="deniable") as pool:
-        yield partial(_share_out, pool, threads)
+        yield partial(_distribute_work, pool, threads)
 
 
 def _work_alone(work: Work, numbers: Iterable[int]) -> None:
@@ -281,10 +281,10 @@ def _work_alone(work: Work, numbers: Iterable[int]) -> None:
         work(number)
 
 
-def _share_out(
+def _distribute_work(
     pool: Executor, threads: int, work: Work, numbers: Iterable[int]
 ) -> None:
-    """Let every thread take the next number when it is done with its last one; after an error nobody takes another.
+    """Let every thread take the next index when it is done with its last one; stop after an error.
 
     Why not `Executor.map`: it makes and passes on an object for each number under Python's lock, which costs as much as
     a short piece of work.

@@ -607,7 +607,11 @@ def tally(
     """
     check_threads(threads)
     coding = design.channel.coding
-    if codes is False or not _is_plain(responses) or responses.ndim != coding.ndim:
+    if (
+        codes is False
+        or not _is_unmasked(responses)
+        or responses.ndim != coding.ndim
+    ):
         return tally_any(design, responses, codes=codes)
     rows = coding.read(responses)
     try:
@@ -640,7 +644,7 @@ def _count(
     return counts
 
 
-def _is_plain(responses: Any) -> bool:
+def _is_unmasked(responses: Any) -> bool:
     if not isinstance(responses, np.ndarray) or np.ma.isMaskedArray(responses):
         return False
     return responses.dtype.kind in ("biu" if responses.ndim > 1 else "iu")

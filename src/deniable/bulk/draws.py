@@ -24,7 +24,7 @@ from deniable.bulk.backend import (
     Thresholds,
 )
 from deniable.bulk.random_words import Replay, Slot, Slots, WordArray, Words
-from deniable.bulk.vectors import as_words, hash_answers, send, write_words
+from deniable.bulk.vectors import as_words, hasheds, send, write_words
 from deniable.channel import (
     Bits,
     Channel,
@@ -207,9 +207,7 @@ class HashingDraw(_SingleDraw):
 
     def supported(self, responses: Codes, answers: Codes) -> Flags:
         chosen, value = np.divmod(responses.astype(np.uint64), self.forms.values)
-        return np.asarray(
-            hash_answers(chosen, answers, self.forms) == value, np.bool_
-        )
+        return np.asarray(hasheds(chosen, answers, self.forms) == value, np.bool_)
 
 
 class FilledDraw(EvenDraw):
@@ -245,7 +243,7 @@ class FilledDraw(EvenDraw):
         self.ones = np.array([part.ones for part in parts], np.int64)
 
     def into(self, answers: Codes, words: Words, out: Rows) -> None:
-        block = words.unsettled(len(answers), self.slots)
+        block = words.peek_words(len(answers), self.slots)
         while not self.place(answers, block, out):
             words.settle(block, self.slots)
 
@@ -427,7 +425,7 @@ def _diagonal(channel: Diagonal, backend: Backend) -> Draw | None:
     return ThresholdDraw(channel, backend, [multiples])
 
 
-def _hashing(channel: Hashing, backend: Backend) -> Draw | None:
+def _hashing_drawer(channel: Hashing, backend: Backend) -> Draw | None:
     if channel.hashes > 1:
         return _if_short(HashingDraw, channel, backend)
     # The one hash is the answer itself.
@@ -468,7 +466,7 @@ FAST_DRAWS: Mapping[type[Channel], Prepare] = {
     Dense: _dense,
     Diagonal: _diagonal,
     Hadamard: partial(_if_short, HadamardDraw),
-    Hashing: _hashing,
+    Hashing: _hashing_drawer,
     Mixture: partial(_if_short, _mixture),
     Product: _product,
     Subset: partial(_if_short, _subset),

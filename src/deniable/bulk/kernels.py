@@ -101,7 +101,9 @@ def _divide(
 ) -> None:
     divisor, reciprocal, shift = division
     for i in range(words.size):
-        out[i] = min(_divided(words[i], divisor, reciprocal, shift), last)
+        out[i] = min(
+            _divide_by_reciprocal(words[i], divisor, reciprocal, shift), last
+        )
     # A loop of its own in the width of the codes: more of them fit into a vector than words do.
     keep = out.dtype.type(last)
     for i in range(words.size):
@@ -111,7 +113,9 @@ def _divide(
 
 
 @_compiled
-def _divided(word: Word, divisor: Word, reciprocal: Word, shift: Word) -> Word:
+def _divide_by_reciprocal(
+    word: Word, divisor: Word, reciprocal: Word, shift: Word
+) -> Word:
     """Divide by multiplying with R = ⌊(2^(32+s) − 1) / b⌋, where b has s + 1 bits, so that 2^31 ≤ R < 2^32.
 
     Why it is exact: e = ⌊⌊u / 2^32⌋ · R / 2^s⌋ is never above q = ⌊u / b⌋. With b ≥ 2^34 and so s ≥ 34, cutting u
@@ -197,7 +201,11 @@ def _short_forms(
         channel.dots,
         channel.sums,
     )
-    cut, fold, blocks = _above(side), _above(values), channel.blocks
+    cut, fold, blocks = (
+        _scaled_reciprocal(side),
+        _scaled_reciprocal(values),
+        channel.blocks,
+    )
     for i in range(words.size):
         number, form, shift = _choose_hash(words[i], channel)
         answer, value = np.uint64(answers[i]), _ZERO
@@ -215,7 +223,7 @@ def _short_forms(
 
 
 @_compiled
-def _above(divisor: Word) -> Word:
+def _scaled_reciprocal(divisor: Word) -> Word:
     """Return ⌈2^36 / divisor⌉."""
     return ((_ONE << _FORM_SHIFT) + divisor - _ONE) // divisor
 
@@ -471,7 +479,7 @@ def _put_abreast(
     for lane in range(_ROWS):
         word = drawn[lane]
         thrown |= np.uint64(word > last)
-        pick = min(_divided(word, divisor, reciprocal, shift), highest)
+        pick = min(_divide_by_reciprocal(word, divisor, reciprocal, shift), highest)
         pick = pick if step >= passed[lane] else _NOBODY
         in_low, in_high = _bit(pick), _bit(pick - _WORD_BITS)
         # One that is in already changes nothing by going in again, and the highest goes in as well.
@@ -497,14 +505,16 @@ def _make_room_abreast(
         in_low, in_high = _bit(answer), _bit(answer - _WORD_BITS)
         moved = (high[lane] << _ONE) | (low[lane] >> _LOW_SIX)
         high[lane] = (
-            moved if in_high == _ZERO else _opened(high[lane], in_high, is_inside)
+            moved
+            if in_high == _ZERO
+            else _insert_bit(high[lane], in_high, is_inside)
         )
-        low[lane] = _opened(low[lane], in_low, is_inside)
+        low[lane] = _insert_bit(low[lane], in_low, is_inside)
 
 
 @_compiled
-def _opened(members: Word, bit: Word, is_inside: Word) -> Word:
-    """Move the members of a word from a bit on up by one, and write that bit; no bit leaves them as they are."""
+def _insert_bit(members: Word, bit: Word, is_inside: Word) -> Word:
+    """Insert one bit into a word of members, moving the higher ones up; no bit leaves the word as it is."""
     lower = members & (bit - _ONE)
     return lower | (bit & (_ZERO - is_inside)) | ((members ^ lower) << _ONE)
 
@@ -534,7 +544,7 @@ def _fill(
         for step in range(steps):  # a loop of its own, which runs several at a time
             word = words[row, step]
             thrown |= np.uint64(word > lasts[step])
-            drawn[step] = _divided(
+            drawn[step] = _divide_by_reciprocal(
                 word, divisors[step], reciprocals[step], shifts[step]
             )
         _sample(
@@ -572,7 +582,9 @@ def _make_room(members: WordArray, answer: Word, is_inside: Word) -> None:
     while at > block:
         members[at] = (members[at] << _ONE) | (members[at - _ONE] >> _LOW_SIX)
         at -= _ONE
-    members[block] = _opened(members[block], _ONE << (answer & _LOW_SIX), is_inside)
+    members[block] = _insert_bit(
+        members[block], _ONE << (answer & _LOW_SIX), is_inside
+    )
 
 
 @_compiled
@@ -687,7 +699,7 @@ def raise_codes(
         first, word = block[i, 0], block[i, 1]
         bound = no ^ (unlike & (_ZERO - np.uint64(out[i])))
         ties |= np.uint64(first == bound)
-        q = min(_divided(word, divisor, reciprocal, shift), last)
+        q = min(_divide_by_reciprocal(word, divisor, reciprocal, shift), last)
         out[i] = last + _ONE if first < bound else q
     keep = out.dtype.type(last)
     for i in range(out.size):
@@ -982,13 +994,15 @@ def mark(
     """Draw a symbol for every item of each person, with a word for each."""
     for row in range(item.size):
         for column in range(words.shape[1]):
-            out[row, column] = _marked(words[row, column], steps, 0)
+            out[row, column] = _is_marked(words[row, column], steps, 0)
         if item[row] >= 0:
-            out[row, item[row]] = _marked(words[row, item[row]], steps, answers[row])
+            out[row, item[row]] = _is_marked(
+                words[row, item[row]], steps, answers[row]
+            )
 
 
 @_compiled
-def _marked(word: Word, steps: WordArray, answer: int) -> np.uint8:
+def _is_marked(word: Word, steps: WordArray, answer: int) -> np.uint8:
     return np.uint8(word > steps[answer, 0]) + np.uint8(word > steps[answer, 1])
 
 

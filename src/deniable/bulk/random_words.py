@@ -224,11 +224,11 @@ class Words(threading.local):
 
         The array is scratch: it may be written to, and holds until the next call.
         """
-        block = self.unsettled(rows, slots)
+        block = self.peek_words(rows, slots)
         self.settle(block, slots)
         return block
 
-    def unsettled(self, rows: int, slots: Slots) -> WordArray:
+    def peek_words(self, rows: int, slots: Slots) -> WordArray:
         """Return the next words of the source, a row for each answer, as if none of them had to be thrown away."""
         count = rows * slots.width
         buffer = self.room(count)
@@ -236,7 +236,7 @@ class Words(threading.local):
         return buffer[:count].reshape(rows, slots.width)
 
     def settle(self, block: WordArray, slots: Slots) -> None:
-        """Throw away, in what `unsettled` returned, the words that scalar draws would, and move up those behind."""
+        """Throw away, in what `peek_words` returned, the words that scalar draws would, and move up those behind."""
         flat = block.reshape(-1)
         while (rejected := slots.first_rejected(block)) is not None:
             start, words = rejected
@@ -310,15 +310,15 @@ def below_all(
     return (words // np.uint64(slot.limit // total)).astype(np.int64)
 
 
-def shuffled(count: int, source: chance.Source | None = None) -> NDArray[np.intp]:
-    """Return the numbers below a count in an order drawn with secure randomness, every order equally likely.
+def permutation(count: int, source: chance.Source | None = None) -> NDArray[np.intp]:
+    """Return a uniformly random permutation of 0 … count − 1, drawn with secure randomness.
 
     Why: words are sorted, and as long as all of them differ every order of them is equally likely; where two are equal,
     all are drawn again. Where so few are shuffled that their numbers find room in the low bits, these are sorted along,
     which is faster than sorting numbers by words.
 
     Example:
-        >>> sorted(shuffled(5).tolist())
+        >>> sorted(permutation(5).tolist())
         [0, 1, 2, 3, 4]
     """
     words = Words(source)

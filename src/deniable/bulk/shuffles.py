@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from deniable.bulk import vectors
 from deniable.bulk.backend import choose_backend
-from deniable.bulk.random_words import Words, shuffled
+from deniable.bulk.random_words import Words, permutation
 from deniable.chance import Source
 
 _SPARE = 64  # halves of words beyond those that are needed where none is thrown away
@@ -45,7 +45,7 @@ class Shuffler:
         """
         self._rows += count
         if choose_backend(self._fast, self._rows) is vectors or count >= 1 << 32:
-            return shuffled(count, self._source)
+            return permutation(count, self._source)
         order = np.arange(count, dtype=np.uint32)
         left = count
         while left > 1:

@@ -98,7 +98,7 @@ class EvenStep(PreparedStep, ABC):
 
     def into(self, olds: Codes, answers: Codes, words: Words, out: Codes) -> None:
         """Take the words of all rows and place the responses, or draw row by row."""
-        block = words.unsettled(len(olds), self.slots)
+        block = words.peek_words(len(olds), self.slots)
         is_rejected = self.slots.first_rejected(block) is not None
         if is_rejected or not self.place(olds, answers, block, out):
             self.draw(olds, answers, Replay(block, words.source), out)
@@ -400,7 +400,7 @@ def prepare_step(step: Step, backend: Backend, *, down: bool) -> PreparedStep:
     return prepared or PreparedStep(step, down=down)
 
 
-def _tabulated(
+def _table_drawer(
     step: Tabulated, backend: Backend, *, down: bool
 ) -> PreparedStep | None:
     answers = 1 if down else step.new.answers
@@ -421,13 +421,17 @@ def _keep(step: KeepOrFresh, backend: Backend, *, down: bool) -> PreparedStep | 
     return KeepStep(step, fresh, backend, down=down)
 
 
-def _nested(step: Nested, backend: Backend, *, down: bool) -> PreparedStep | None:
+def _nesting_drawer(
+    step: Nested, backend: Backend, *, down: bool
+) -> PreparedStep | None:
     if step.new.size > _MAX_NESTED_CATEGORIES:
         return None
     return NestedStep(step, backend, down=down)
 
 
-def _recoded(step: Recoded, backend: Backend, *, down: bool) -> PreparedStep | None:
+def _recoding_drawer(
+    step: Recoded, backend: Backend, *, down: bool
+) -> PreparedStep | None:
     nested = prepare_step(step.step, backend, down=down)
     if not isinstance(nested, EvenStep):
         return None
@@ -444,9 +448,9 @@ FAST_STEPS: Mapping[type[Step], Callable[..., PreparedStep | None]] = {
     BitByBit: BitStep,
     Factors: _factors,
     KeepOrFresh: _keep,
-    Nested: _nested,
-    Recoded: _recoded,
-    Tabulated: _tabulated,
+    Nested: _nesting_drawer,
+    Recoded: _recoding_drawer,
+    Tabulated: _table_drawer,
 }
 """How each kind of step is drawn in bulk; None where one has numbers too large for it."""
 

@@ -107,12 +107,12 @@ def forms(words: WordArray, answers: Codes, out: Codes, channel: HashForms) -> N
     number = words // channel.per_hash
     words -= number * channel.per_hash
     words //= channel.other
-    true = hash_answers(number, answers, channel)
+    true = hasheds(number, answers, channel)
     value = np.where(words >= channel.values - _ONE, true, words + (words >= true))
     np.copyto(out, number * channel.values + value, casting="unsafe")
 
 
-def hash_answers(number: WordArray, answers: Codes, channel: HashForms) -> WordArray:
+def hasheds(number: WordArray, answers: Codes, channel: HashForms) -> WordArray:
     """Return the value of each answer under each hash."""
     length = np.searchsorted(channel.starts, number, side="right") - 1
     form: WordArray = number - channel.starts[length] + channel.powers[length]
@@ -148,13 +148,13 @@ def toss(
     coins: Coins,
 ) -> tuple[int, int, bool]:
     """Draw rows of bits until the words run out or do not decide."""
-    undecided = _undecided(words, coins.blocks)
+    undecided = _open_bits(words, coins.blocks)
     starts, used = _starts(words, len(true), undecided, coins)
     rows = len(starts)
     if not rows:
         return 0, 0, False
     true, old = true[:rows], None if old is None else old[:rows]
-    drawn = _decided(words, starts, true, old, coins)
+    drawn = _settled_bits(words, starts, true, old, coins)
     first = _decide_open(words, starts, undecided, (true, old), drawn, coins)
     if first >= 0:
         rows, used = first, int(starts[first])
@@ -162,8 +162,8 @@ def toss(
     return rows, used, first >= 0
 
 
-def _undecided(words: WordArray, blocks: int) -> WordArray:
-    """Return for each word, taken as the first coins of a block, which of its bits eight coins leave open."""
+def _open_bits(words: WordArray, blocks: int) -> WordArray:
+    """Return for each word, as the first coins of a block, the bits that eight coins leave open."""
     ones, step = words, blocks
     # coins 1 and 2, then 1 to 4, then 1 to 8
     for _ in range(DIGITS.bit_length() - 1):
@@ -195,7 +195,7 @@ def _starts(
     return np.array(starts, np.int64), at
 
 
-def _decided(
+def _settled_bits(
     words: WordArray,
     starts: Whole,
     true: Codes | WordArray,
@@ -338,7 +338,7 @@ def _in_flags(
         pick = np.minimum(words[:, step] // picks.divisors[step], np.uint64(highest))
         taking = others >= steps - step
         chosen = rows if taking.all() else np.flatnonzero(taking)
-        _put(members, chosen, pick[chosen].astype(np.intp), highest)
+        _insert_pick(members, chosen, pick[chosen].astype(np.intp), highest)
     moved = np.zeros_like(members)
     moved[:, 1:] = members[:, :-1]
     is_below = np.arange(picks.size) < answers.astype(np.intp)[:, None]
@@ -347,13 +347,13 @@ def _in_flags(
     return sets
 
 
-def _put(
+def _insert_pick(
     members: Flags,
     rows: NDArray[np.intp],
     pick: NDArray[np.intp],
     highest: int | Whole,
 ) -> None:
-    """Put a pick into each set, or the highest where it is in already: one step of Floyd's sampling."""
+    """Insert a pick into each set, or the highest index where it is a member already: one step of Floyd's sampling."""
     members[rows, np.where(members[rows, pick], highest, pick)] = True
 
 
@@ -408,7 +408,7 @@ def _pick(words: WordArray, pool: Flags, count: Whole, start: Whole) -> Flags | 
         if ((pick >= total) & (total > 1)).any():
             return None
         pick = np.minimum(pick, highest.astype(np.uint64))
-        _put(drawn, rows, pick.astype(np.intp), highest)
+        _insert_pick(drawn, rows, pick.astype(np.intp), highest)
     rank = np.where(pool, np.cumsum(pool, axis=1) - 1, pool.shape[1])
     return np.asarray(np.take_along_axis(drawn, rank, axis=1) & pool, np.bool_)
 

@@ -241,7 +241,7 @@ class Channel(ABC):
 
         if self.answers * self.responses > _MAX_CELLS:
             raise InvalidDesign(
-                f"this channel has {exact.shown(self.responses)} × {self.answers:,} cells; "
+                f"this channel has {exact.text(self.responses)} × {self.answers:,} cells; "
                 "expected at most 10 million to write out.",
                 "Ask it for single probabilities, or use fewer categories.",
             )
@@ -270,7 +270,7 @@ class Channel(ABC):
         """Compose: `C @ P` sends the response of P through C. Post-processing never raises the parity."""
         if self.answers != first.responses:
             raise InvalidDesign(
-                f"cannot send {exact.shown(first.responses)} responses through a channel for {self.answers} answers; "
+                f"cannot send {exact.text(first.responses)} responses through a channel for {self.answers} answers; "
                 "expected equal numbers."
             )
         return self.dense().after(first.dense())

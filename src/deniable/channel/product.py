@@ -49,11 +49,15 @@ class Product(Channel):
 
     def split_answer(self, answer: int) -> tuple[int, ...]:
         """Return the answer to each factor."""
-        return split(answer, [factor.answers for factor in self.factors])
+        return mixed_radix_digits(
+            answer, [factor.answers for factor in self.factors]
+        )
 
     def split_response(self, response: int) -> tuple[int, ...]:
         """Return the response of each factor."""
-        return split(response, [factor.responses for factor in self.factors])
+        return mixed_radix_digits(
+            response, [factor.responses for factor in self.factors]
+        )
 
     def probability(self, response: int, *, given: int) -> Fraction:
         factors = zip(
@@ -139,11 +143,11 @@ class Product(Channel):
         return cls(tuple(map(from_body, entries)))
 
 
-def split(number: int, sizes: Sequence[int]) -> tuple[int, ...]:
-    """Return the digits of a number in mixed radix, the last one fastest.
+def mixed_radix_digits(number: int, sizes: Sequence[int]) -> tuple[int, ...]:
+    """Return the digits of an integer in mixed radix, the last one fastest.
 
     Example:
-        >>> split(5, [2, 3]), join([1, 2], [2, 3])
+        >>> mixed_radix_digits(5, [2, 3]), join([1, 2], [2, 3])
         ((1, 2), 5)
     """
     digits = []
@@ -154,7 +158,7 @@ def split(number: int, sizes: Sequence[int]) -> tuple[int, ...]:
 
 
 def join(digits: Sequence[int], sizes: Sequence[int]) -> int:
-    """Return the number with these digits in mixed radix: the inverse of `split`."""
+    """Return the number with these digits in mixed radix: the inverse of `mixed_radix_digits`."""
     number = 0
     for digit, size in zip(digits, sizes, strict=True):
         number = number * size + digit

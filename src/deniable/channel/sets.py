@@ -336,7 +336,7 @@ def check_size(size: int) -> None:
     """
     if not 2 <= size <= MAX_CATEGORIES:
         raise InvalidDesign(
-            f"there are {exact.shown(size)} categories; expected 2 to {MAX_CATEGORIES:,}."
+            f"there are {exact.text(size)} categories; expected 2 to {MAX_CATEGORIES:,}."
         )
 
 

@@ -220,14 +220,14 @@ class Forms(Support):
         if self.digits == 1:
             return np.asarray(cells[: self.size], np.float64)
         transform = _fourier(
-            cells.reshape(self.hashes, self.values), self._over.prime
+            cells.reshape(self.hashes, self.values), self._field.prime
         )
         forms = np.empty(self.values**self.digits, transform.dtype)
         forms[0] = cells.sum()
         for t, rows, duals in self._multiples():
             forms[duals] = transform[rows, t]
         return np.asarray(
-            _fourier(forms, self._over.prime, back=True)[: self.size] / self.values,
+            _fourier(forms, self._field.prime, back=True)[: self.size] / self.values,
             np.float64,
         )
 
@@ -236,24 +236,24 @@ class Forms(Support):
         padded[: self.size] = answers
         if self.digits == 1:
             return padded
-        forms = _fourier(padded, self._over.prime)
+        forms = _fourier(padded, self._field.prime)
         transform = np.empty((self.hashes, self.values), forms.dtype)
         transform[:, 0] = forms[0]
         for t, rows, duals in self._multiples():
             transform[rows, t] = forms[duals]
         return np.asarray(
-            _fourier(transform, self._over.prime, back=True).reshape(-1)
+            _fourier(transform, self._field.prime, back=True).reshape(-1)
             / self.values,
             np.float64,
         )
 
     @property
-    def _over(self) -> Field:
+    def _field(self) -> Field:
         return field(self.values)
 
     def _multiples(self) -> Iterator[tuple[int, slice, NDArray[Any]]]:
         """Yield t̂, a stretch of hashes whose highest digit is the same, and where the duals of their t-folds are."""
-        q, over, dual = self.values, self._over, self._dual
+        q, over, dual = self.values, self._field, self._dual
         for t in range(1, q):
             scaled = dual[
                 np.arange(q) * t % q
@@ -276,7 +276,7 @@ class Forms(Support):
     @property
     def _dual(self) -> NDArray[np.int64]:
         """Dual index û of each u: its base-p digits are the last digits of u times 1, X, X², …."""
-        q, over = self.values, self._over
+        q, over = self.values, self._field
         p = over.prime
         if p == q:
             return np.arange(q)

@@ -350,7 +350,9 @@ class Hadamard(TwoWeights):
         return not _has_odd_overlap(response + 1, answer + 1)
 
     def supporters(self, response: int) -> int:
-        return _even_below(response + 1, self.size + 1) - 1  # column 0 is nobody's
+        return (
+            _count_positive_columns(response + 1, self.size + 1) - 1
+        )  # column 0 is nobody's
 
     @property
     def support(self) -> Support:
@@ -398,7 +400,7 @@ def _has_odd_overlap(row: int, column: int) -> bool:
     return bool((row & column).bit_count() & 1)
 
 
-def _even_below(row: int, end: int) -> int:
+def _count_positive_columns(row: int, end: int) -> int:
     """Return the number of columns below `end` in which a row is +1.
 
     Why: 0 … end − 1 falls into stretches of 2^b columns, one for each one in `end`, in which the first bits are fixed
@@ -484,7 +486,7 @@ class Hashing(TwoWeights):
         return number - start + power
 
     def hashed(self, number: int, answer: int) -> int:
-        """Return the value of an answer under a hash.
+        """Return the hash value of an answer.
 
         Example:
             >>> channel = Hashing(9, 3, 2, 1)

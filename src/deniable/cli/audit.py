@@ -13,7 +13,7 @@ from deniable.auditor import of_command, of_endpoint, of_pairs
 from deniable.cli.common import (
     REFUTED,
     CommandOutput,
-    guarded,
+    guard_command,
     print_json,
     progress_bar,
 )
@@ -29,7 +29,7 @@ _FORMS = {".html": "to_html", ".json": "to_json", ".txt": "to_text"}
 
 
 @partial(
-    guarded,
+    guard_command,
     library=find_options(run_audit, omit=("epsilon",)),
     texts=parameter_help(run_audit),
 )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from deniable.cli.common import CommandOutput, guarded, print_json, tell
+from deniable.cli.common import CommandOutput, guard_command, print_json, tell
 from deniable.cli.reading import read_numbers
 from deniable.errors import InvalidRequest, UnreadableFile
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from deniable.documents import HashedDocument
 
 
-@guarded
+@guard_command
 def certify(
     file: Path | None = None,
     *,

@@ -170,7 +170,7 @@ def plainest(tallies: SeparateTallies) -> AnyTally:
     return cast("AnyTally", tallies[tallies.columns[0]])
 
 
-def added(tallies: Sequence[Any]) -> Any:
+def sum_tallies(tallies: Sequence[Any]) -> Any:
     """Return the sum of tallies.
 
     Raises:
@@ -214,7 +214,9 @@ def tell_unknown(unknown: dict[str, Counter[str]], designs: Sequence[Any]) -> No
 
 def tell_declared(tally: AnyTally) -> None:
     """Tell that the design was declared, where it was."""
-    declared = [getattr(count, "declared", None) for _, count in _titled(tally)]
+    declared = [
+        getattr(count, "declared", None) for _, count in _title_tallies(tally)
+    ]
     rows = sum(count.rows for count in declared if count is not None)
     if rows:
         say(
@@ -227,7 +229,7 @@ def print_tallies(tally: AnyTally) -> None:
     from deniable.rendering import MAX_ROWS
     from deniable.rendering.terminal import to_rich
 
-    for title, count in _titled(tally):
+    for title, count in _title_tallies(tally):
         if title:
             tell(title, style="bold")
         sheet = count._sheet().shortened(MAX_ROWS)
@@ -236,13 +238,13 @@ def print_tallies(tally: AnyTally) -> None:
             tell(note)
 
 
-def _titled(tally: Any, *words: str) -> Iterator[tuple[str, Any]]:
-    """Yield tallies of everybody, each with what it counts."""
+def _title_tallies(tally: Any, *words: str) -> Iterator[tuple[str, Any]]:
+    """Yield ungrouped tallies, each with its title."""
     from deniable.groups.separate import SeparateTallies
 
     if isinstance(tally, SeparateTallies):
         for key, count in tally.tallies.items():
-            yield from _titled(
+            yield from _title_tallies(
                 count,
                 key.column,
                 *([] if key.device is None else [f"asked with {key.device}"]),
@@ -263,10 +265,10 @@ def group_title(by: Sequence[str], group: Group) -> str:
     """
     from deniable.tallies.group_labels import group_name
 
-    return ", ".join(_words(_valued(by, group))) if by else group_name(group)
+    return ", ".join(_words(_group_values(by, group))) if by else group_name(group)
 
 
-def _valued(by: Sequence[str], group: Group) -> dict[str, Any]:
+def _group_values(by: Sequence[str], group: Group) -> dict[str, Any]:
     return dict(
         zip(by, group if isinstance(group, tuple) else (group,), strict=True)
     )
@@ -296,7 +298,7 @@ class SeparateResults:
         cls, tallies: SeparateTallies, fit: Callable[[Any], Any]
     ) -> SeparateResults:
         """Estimate every column by itself."""
-        return cls(tuple(_fitted(tallies, fit)))
+        return cls(tuple(_fit_tallies(tallies, fit)))
 
     def print(self, show: Callable[[Any], None]) -> None:
         """Print every estimate under what it is of."""
@@ -363,7 +365,7 @@ class SeparateResults:
         return out.getvalue().removesuffix("\n")
 
 
-def _fitted(
+def _fit_tallies(
     tallies: SeparateTallies, fit: Callable[[Any], Any]
 ) -> Iterator[tuple[str, dict[str, Any], Any]]:
     for column in tallies.columns:
@@ -388,4 +390,4 @@ def _groups(
         if key.column == column
     )
     for group, devices in counts.items():
-        yield _valued(by, group), devices
+        yield _group_values(by, group), devices

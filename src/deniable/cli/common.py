@@ -123,11 +123,11 @@ class CommandApp(typer.Typer):
 
     def add(self, function: Callable[..., None]) -> Callable[..., None]:
         """Add a function as a command of its name."""
-        return self.command(_command_name(function))(guarded(function))
+        return self.command(_command_name(function))(guard_command(function))
 
     def add_quiet(self, function: Callable[..., None]) -> Callable[..., None]:
         """Add a function that has true answers at hand, of whose unexpected errors nothing but the place is told."""
-        run = quiet_crashes(guarded(function))
+        run = quiet_crashes(guard_command(function))
         return self.command(_command_name(function))(run)
 
 
@@ -159,14 +159,14 @@ def tell(text: str, *, style: str = "", soft_wrap: bool = False) -> None:
     console().print(text, markup=False, style=style, soft_wrap=soft_wrap)
 
 
-def guarded(
+def guard_command(
     command: Callable[..., None],
     library: ShellOptions | None = None,
     texts: Mapping[str, ParameterHelp] | None = None,
     *,
     unset: bool = False,
 ) -> Callable[..., None]:
-    """Make a command of a function: options and help come from it, and errors become a message and an exit code.
+    """Turn a function into a command: options and help come from it, errors become a message and an exit code.
 
     Args:
         command: does the work.

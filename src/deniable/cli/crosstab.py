@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from deniable.cli import collected
-from deniable.cli.common import guarded, say, tell
+from deniable.cli.common import guard_command, say, tell
 from deniable.cli.estimates import ResultOutput
 from deniable.errors import InvalidRequest, UnknownValues, quoted
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from deniable.tallies.responses import Responses
 
 
-@guarded
+@guard_command
 def crosstab(
     mapping: Path,
     file: Path,

@@ -24,14 +24,14 @@ import numpy as np
 from deniable.cli.common import (
     check_out,
     console,
-    guarded,
+    guard_command,
     messages,
     print_json,
     progress,
     write,
 )
 from deniable.cli.estimates import save_picture
-from deniable.cli.serve import installed
+from deniable.cli.serve import require_extra
 from deniable.errors import DeniableError, InvalidRequest
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ class Shown:
     truth: dict[str, float]
 
 
-@guarded
+@guard_command
 def demo(
     *,
     out: Path = Path("deniable-demo"),
@@ -89,7 +89,7 @@ def demo(
         once: stop the collector at the end.
         port (0…65535): where to listen; 0 for any port that is free.
     """
-    with installed():
+    with require_extra():
         import deniable.collector.serve  # noqa: F401 - what runs beside us needs it all
     from deniable.survey import Survey
 
@@ -484,11 +484,11 @@ def _fetch(
 
 def _draw_symbols(question: Question, people: int) -> list[Sequence[str]]:
     """Draw what everybody would send at each stage."""
-    from deniable.bulk.random_words import shuffled
+    from deniable.bulk.random_words import permutation
     from deniable.verbs import respond_all
 
     counts = [round(share * people) for share in truth(question, people).values()]
-    answers = np.repeat(np.arange(len(counts)), counts)[shuffled(sum(counts))]
+    answers = np.repeat(np.arange(len(counts)), counts)[permutation(sum(counts))]
     about: Any = question.about
     responses = respond_all(about, answers, codes=True)
     return [

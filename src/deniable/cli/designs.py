@@ -19,7 +19,7 @@ from deniable.cli.common import (
     CommandOutput,
     command_list,
     console,
-    guarded,
+    guard_command,
     in_words,
     print_json,
     tell,
@@ -228,7 +228,7 @@ def family_command(
         key: help._replace(text=f"{help.text}{_default_text(parameters[key])}")
         for key, help in parameter_help(family).items()
     }
-    command = guarded(build, find_options(family, _KINDS), texts, unset=True)
+    command = guard_command(build, find_options(family, _KINDS), texts, unset=True)
     command.__doc__ = (inspect.getdoc(family) or "").partition("\n\n")[0]
     alone = typer.Typer(**PLAIN)
     alone.command(name)(command)

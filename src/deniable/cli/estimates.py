@@ -16,7 +16,7 @@ from deniable.cli.common import (
     CommandOutput,
     check_out,
     console,
-    guarded,
+    guard_command,
     print_json,
     say,
     tell,
@@ -171,17 +171,17 @@ def estimate_options(types: Iterable[str]) -> ShellOptions:
     return options
 
 
-def estimating(types: Iterable[str]) -> Callable[..., Callable[..., None]]:
-    """Return what makes a command that takes the options of the estimators of some types of question."""
+def estimator_options(types: Iterable[str]) -> Callable[..., Callable[..., None]]:
+    """Return a decorator that adds the options of the estimators of some types of question to a command."""
     return partial(
-        guarded,
+        guard_command,
         library=estimate_options(types),
         texts=parameter_help(fit),
         unset=True,
     )
 
 
-@estimating(FOLDERS)
+@estimator_options(FOLDERS)
 def estimate(
     design: Path,
     tally: Path,

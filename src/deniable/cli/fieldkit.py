@@ -5,14 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from deniable.cli.common import console, guarded, print_json, say
+from deniable.cli.common import console, guard_command, print_json, say
 from deniable.cli.reading import read_any_design
 
 if TYPE_CHECKING:
     from deniable.fieldkit import PhysicalDevice, TwoQuestions
 
 
-@guarded
+@guard_command
 def fieldkit(
     design: Path,
     *,

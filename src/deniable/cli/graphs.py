@@ -19,7 +19,7 @@ from deniable.cli.common import (
 from deniable.cli.designs import FamilyCommands, finite, print_promise
 from deniable.cli.estimates import (
     ResultOutput,
-    estimating,
+    estimator_options,
     print_notes,
     read_counts,
 )
@@ -148,7 +148,7 @@ def tally(design: Path, responses: list[Path], *, output: CommandOutput) -> None
 
 
 @app.command("estimate")
-@estimating(["key-value", "edges"])
+@estimator_options(["key-value", "edges"])
 def estimate(
     design: Path,
     tally: Path,

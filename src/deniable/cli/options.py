@@ -122,8 +122,8 @@ def parameter_help(function: Callable[..., object]) -> dict[str, ParameterHelp]:
     }
 
 
-def _shared() -> None:
-    """State what parameters of these names mean in every command.
+def _shared_help_texts() -> None:
+    """Return the help texts of parameters that have the same meaning in every command.
 
     Args:
         address: public base URL of the collector, such as https://survey.example.
@@ -141,7 +141,7 @@ def _shared() -> None:
     """
 
 
-_SHARED = parameter_help(_shared)
+_SHARED = parameter_help(_shared_help_texts)
 
 
 def command_help(function: Callable[..., object]) -> str:

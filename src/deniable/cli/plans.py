@@ -12,7 +12,7 @@ from deniable import plan
 from deniable.cli.common import (
     CommandOutput,
     command_list,
-    guarded,
+    guard_command,
     print_json,
     progress,
     tell,
@@ -189,7 +189,7 @@ def _add_command(name: str, function: Plan) -> None:
     run.__doc__ = run_plan.__doc__
     prepared = [parameter.name for parameter in parameters]
     library = find_options(function, omit={*_OMITTED, *prepared})
-    command = guarded(run, library, {**_TEXTS, **parameter_help(function)})
+    command = guard_command(run, library, {**_TEXTS, **parameter_help(function)})
     command.__doc__ = (inspect.getdoc(function) or "").partition("\n\n")[0]
     app.command(name)(command)
 

@@ -151,7 +151,7 @@ def show(path: Path, *, as_json: bool = False) -> None:
         (
             standing.question,
             formats.epsilon(standing.epsilon, 6),
-            _limit(_least(standing.left, status.left)),
+            _limit(_smallest_remaining_budget(standing.left, status.left)),
             _stages(standing),
             _holders(standing),
         )
@@ -381,7 +381,7 @@ def _compare(ledger: Path, history: Path) -> None:
             )
 
 
-def _least(*limits: float | None) -> float | None:
+def _smallest_remaining_budget(*limits: float | None) -> float | None:
     """Return what is left of a question: of its own budget or of that of all questions, whichever is less."""
     return min((limit for limit in limits if limit is not None), default=None)
 

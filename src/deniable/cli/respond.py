@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from deniable.cli.common import guarded, print_json, progress, quiet_crashes, say
+from deniable.cli.common import (
+    guard_command,
+    print_json,
+    progress,
+    quiet_crashes,
+    say,
+)
 from deniable.cli.reading import read_any_design
 from deniable.errors import InvalidAnswer, InvalidRequest
 from deniable.files.writers import line
@@ -20,7 +26,7 @@ if TYPE_CHECKING:
 
 
 @quiet_crashes
-@guarded
+@guard_command
 def respond(
     design: Path | None = None,
     *,

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from deniable.cli.common import guarded, say
+from deniable.cli.common import guard_command, say
 from deniable.db import has_password
 from deniable.errors import InvalidRequest, MissingExtra
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from deniable.collector.settings import Settings
 
 
-@guarded
+@guard_command
 def serve(
     *,
     settings: Path | None = None,
@@ -42,7 +42,7 @@ def serve(
         settings, database=database, host=host, port=port, address=address, proxies=proxies,
         unencrypted=unencrypted or None,
     )  # fmt: skip
-    with installed():
+    with require_extra():
         from deniable.collector.serve import serve as run
     run(
         chosen,
@@ -65,13 +65,13 @@ def read_settings(file: Path | None, **given: Any) -> Settings:
             "expected one without.",
             "Set DENIABLE_DATABASE, name a file with --settings, or keep the password in a PGPASSFILE.",
         )
-    with installed():
+    with require_extra():
         from deniable.collector.settings import read
     return read(file, os.environ, given)
 
 
 @contextmanager
-def installed() -> Iterator[None]:
+def require_extra() -> Iterator[None]:
     """Import something of the collector.
 
     Raises:

@@ -59,7 +59,7 @@ class SurveyDatabase:
         try:
             store = open_store(settings.database)
             try:
-                served = store.database.noted()
+                served = store.database.read_note()
                 if not settings.address and served.startswith("http"):
                     # Links lead to where it is, or was, served.
                     settings = read_settings(file, **options | {"address": served})
@@ -397,7 +397,7 @@ def restore(file: Path, *, place: SurveyDatabase) -> None:
         )
     with place.open(new=True) as (store, chosen):
         store.restore(file)
-    say(f"restored {file} to {_where(chosen)}")
+    say(f"restored {file} to {_database_name(chosen)}")
 
 
 @app.add
@@ -588,7 +588,7 @@ def scripts(address: str = "") -> None:
     from deniable.collector import scripts as served
 
     if not address:
-        typer.echo(served.listing(), nl=False)
+        typer.echo(served.checksums(), nl=False)
         return
     served.compare(address)
     say(f"{address} serves the {len(served.hashes())} scripts of this version")
@@ -615,12 +615,12 @@ def _print_state(entry: Entry, settings: Settings, *, as_json: bool) -> None:
                 "name": name,
                 "state": state,
                 "hash": entry.survey.hash,
-                "database": _where(settings),
+                "database": _database_name(settings),
             }
         )
         return
     say(
-        f"{name} is {'a draft' if state == 'draft' else state} in {_where(settings)}."
+        f"{name} is {'a draft' if state == 'draft' else state} in {_database_name(settings)}."
     )
     if state == "open":
         say(
@@ -638,8 +638,8 @@ def _say_if_unknown(settings: Settings) -> None:
         )
 
 
-def _where(settings: Settings) -> str:
-    """Name the database without the password that its address may hold."""
+def _database_name(settings: Settings) -> str:
+    """Return the database's address without its password."""
     from deniable.db import name_database
 
     return name_database(settings.database)

@@ -16,7 +16,7 @@ from typing import IO, TYPE_CHECKING, Any, cast
 import typer
 
 from deniable.cli import collected
-from deniable.cli.common import CommandOutput, guarded, progress, say
+from deniable.cli.common import CommandOutput, guard_command, progress, say
 from deniable.cli.reading import read_any_design, read_bytes
 from deniable.errors import InvalidRequest, UnreadableFile
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from deniable.tallies.base import AdditiveTally
 
 
-@guarded
+@guard_command
 def tally(
     design: Path,
     responses: list[str],
@@ -79,7 +79,7 @@ def tally(
             "--weights goes with one design; expected no mapping file."
         )
     counter = _FileCounter(options, single, by or [], codes, threads, weights)
-    total = collected.added([counter.count(path) for path in responses])
+    total = collected.sum_tallies([counter.count(path) for path in responses])
     collected.tell_unknown(counter.unknown, counter.designs)
     output.deliver(total.to_json(indent=2), lambda: collected.print_tallies(total))
     collected.tell_declared(total)
@@ -212,7 +212,7 @@ class _FileCounter:
         return weigh(tally, column_options, source, column, weights, sheet=sheet)
 
 
-@guarded
+@guard_command
 def tally_query(
     design: Path,
     *,
@@ -254,7 +254,7 @@ def tally_query(
     typer.echo(f"{text};")
 
 
-@guarded
+@guard_command
 def tally_result(
     design: Path,
     counts: Path,

@@ -236,7 +236,7 @@ class Client(SurveyDevice):
         return self._ledger.release(question, to=self.survey.name)
 
     def waiting(self) -> list[dict[str, str]]:
-        """Return the responses that are waiting to be sent, question by question."""
+        """Return the responses that are waiting to be sent, by question."""
         with self._state.transaction() as tables:
             sent_pairs = set(tables.rows("SELECT question, design FROM sent"))
         return [

@@ -12,7 +12,11 @@ import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 
 from deniable.collector.store import Entry, Store
-from deniable.collector.store.published import fewest_shown, large_enough, too_few
+from deniable.collector.store.published import (
+    fewest_shown,
+    large_enough,
+    too_few_error,
+)
 from deniable.errors import NotAllowed
 from deniable.files.columns import DESIGN, RESPONSE
 from deniable.files.spreadsheets import safe_batch
@@ -42,7 +46,7 @@ def write(
         for group in (None, *range(len(entry.survey.groups)))
     )
     if total < minimum:
-        raise too_few(entry, question, minimum)
+        raise too_few_error(entry, question, minimum)
     groups = large_enough(sizes, total, minimum)
     _write(kind, file, store.export(entry.id, question, groups=groups))
 

@@ -99,7 +99,7 @@ class FieldedSurvey:
         Raises:
             Refused: it does not.
         """
-        error = self.entry.not_taken(today())
+        error = self.entry.refusal(today())
         if error is not None:
             raise Refused(409, error.problem, error.hint)
 

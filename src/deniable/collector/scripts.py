@@ -28,8 +28,8 @@ def hashes() -> dict[str, str]:
     }
 
 
-def listing() -> str:
-    """Return the hashes as `sha256sum` writes and checks them."""
+def checksums() -> str:
+    """Return the hashes of the scripts in the format of `sha256sum`."""
     return "".join(f"{digest}  {path}\n" for path, digest in hashes().items())
 
 

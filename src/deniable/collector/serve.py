@@ -63,7 +63,7 @@ def serve(
                 log_event("listening", address=settings.base)
                 with (
                     _end_on_signal(),
-                    seat.watched(lambda: setattr(server, "should_exit", True)),
+                    seat.monitor_seat(lambda: setattr(server, "should_exit", True)),
                 ):
                     server.run(sockets=[door])
                 log_event("stopped")
@@ -86,8 +86,8 @@ class _CollectorSlot:
         self._ended = threading.Event()
 
     @contextmanager
-    def watched(self, stop: Callable[[], None]) -> Iterator[None]:
-        """Look again and again whether the seat is still taken; where another collector has it now, stop this one."""
+    def monitor_seat(self, stop: Callable[[], None]) -> Iterator[None]:
+        """Check regularly that the seat is still held; stop this collector where another one holds it."""
         thread = threading.Thread(
             target=self._watch, args=(stop,), name="seat", daemon=True
         )
@@ -111,7 +111,7 @@ class _CollectorSlot:
     def _watch(self, stop: Callable[[], None]) -> None:
         while not self._ended.wait(_LOOK):
             try:
-                lost = not self._again()
+                lost = not self._still_holds_seat()
             except StoreFailed:  # the database is away; it comes back
                 continue
             if lost:
@@ -122,8 +122,8 @@ class _CollectorSlot:
                 stop()
                 return
 
-    def _again(self) -> bool:
-        """Say whether the seat is taken by this collector; take it again where the server has forgotten it."""
+    def _still_holds_seat(self) -> bool:
+        """Return whether this collector holds the seat; take it again where the server has forgotten it."""
         if self._seat is not None and not self._seat.held():
             self._seat.close()
             self._seat = self._database.take_seat(self._seats)

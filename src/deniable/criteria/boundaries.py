@@ -284,7 +284,7 @@ def _read_value(h: Callable[[Any], Any], p: Fraction, name: str) -> Fraction:
     )
     if not p - 4 * _SLACK <= value <= 1:
         raise InvalidRequest(
-            f"{name} is {exact.shown(posterior)} at a prior of {float(p):.6g}; "
+            f"{name} is {exact.text(posterior)} at a prior of {float(p):.6g}; "
             "expected a probability, lower ≤ prior ≤ upper.",
         )
     return value if exactly else max(p, value - _SLACK)

@@ -305,7 +305,7 @@ class RhoToRho(Strict):
         )
         if not 0 < low < high < 1:
             raise InvalidNumber(
-                f"rho1 is {exact.shown(self.rho1)} and rho2 is {exact.shown(self.rho2)}; expected 0 < rho1 < rho2 < 1.",
+                f"rho1 is {exact.text(self.rho1)} and rho2 is {exact.text(self.rho2)}; expected 0 < rho1 < rho2 < 1.",
                 "RhoToRho(0.1, 0.5) forbids that what seemed less probable than 10% becomes more probable than 50%.",
             )
         object.__setattr__(self, "rho1", low)
@@ -431,7 +431,7 @@ def _factor(number: Rational, name: str) -> Fraction:
     value = exact.rational(number, name=name)
     if value < 1:
         raise InvalidNumber(
-            f"{name} is {exact.shown(number)}; expected at least 1.",
+            f"{name} is {exact.text(number)}; expected at least 1.",
             "A factor of 1 lets a response change nothing; 3 lets it treble the odds.",
         )
     return value

@@ -168,7 +168,7 @@ class Database(Closable):
             InvalidRequest: this kind of database has not so many.
         """
 
-    def noted(self) -> str:
+    def read_note(self) -> str:
         """Return the note that the last holder of the seat left; empty where there is none."""
         return ""
 
@@ -340,7 +340,7 @@ class SqliteFile(Database):
     def _lock_path(self) -> Path:
         return self._path.with_name(f"{self._path.name}-seat")
 
-    def noted(self) -> str:
+    def read_note(self) -> str:
         try:
             return self._lock_path.read_text(encoding="utf-8")
         except (OSError, ValueError):

@@ -518,7 +518,7 @@ def _read_integer(number: object, name: str) -> int:
         or number.__index__() < 0
     ):
         raise InvalidDesign(
-            f"{name} is {exact.shown(number)}; expected a whole number, 0 or more."
+            f"{name} is {exact.text(number)}; expected a whole number, 0 or more."
         )
     return int(number.__index__())
 

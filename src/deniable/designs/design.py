@@ -146,7 +146,7 @@ class Design(AnyDesign):
         ):
             if size != expected:
                 raise InvalidDesign(
-                    f"there are {exact.shown(size)} {name}; expected {exact.shown(expected)}, as the channel has."
+                    f"there are {exact.text(size)} {name}; expected {exact.text(expected)}, as the channel has."
                 )
         if self.factors and (
             self.categories,

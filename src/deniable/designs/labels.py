@@ -11,7 +11,7 @@ from fractions import Fraction
 from typing import ClassVar, TypeAlias, overload
 
 from deniable import exact
-from deniable.channel.product import join, split
+from deniable.channel.product import join, mixed_radix_digits
 from deniable.channel.sets import MAX_CATEGORIES
 from deniable.errors import InvalidAnswer, InvalidDesign, quoted
 
@@ -149,7 +149,7 @@ def read(label_source: Labels, *, name: str = "categories") -> Sequence[str]:
         number = int(label_source)  # an array's integer is taken out of its 64 bits
         if not 2 <= number <= _MAX_LABELS:
             raise InvalidDesign(
-                f"{name} is {exact.shown(number)}; expected 2 to 2^53."
+                f"{name} is {exact.text(number)}; expected 2 to 2^53."
             )
         return Numbered(number)
     listed = _to_list(label_source)
@@ -262,7 +262,7 @@ class Bitstrings(Computed):
     def __init__(self, n_bits: int) -> None:
         if not 1 <= n_bits <= MAX_CATEGORIES:
             raise InvalidDesign(
-                f"sets of {exact.shown(n_bits)} categories; expected 1 to {MAX_CATEGORIES:,}."
+                f"sets of {exact.text(n_bits)} categories; expected 1 to {MAX_CATEGORIES:,}."
             )
         super().__init__(n_bits, 1 << n_bits)
         self.n_bits = n_bits
@@ -301,7 +301,7 @@ class Combinations(Computed):
         self._indices = tuple(map(LabelIndex, self.parts))
 
     def label(self, number: int) -> str:
-        digits = split(number, self.sizes)
+        digits = mixed_radix_digits(number, self.sizes)
         return SEPARATOR.join(
             names[digit] for names, digit in zip(self.parts, digits, strict=True)
         )

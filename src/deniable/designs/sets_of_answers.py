@@ -207,7 +207,7 @@ def _check(k: int, gamma: Rational) -> Fraction:
     ratio = exact.rational(gamma, name="gamma")
     if ratio < 1:
         raise InvalidNumber(
-            f"gamma is {exact.shown(gamma)}; expected e^ε, which is at least 1."
+            f"gamma is {exact.text(gamma)}; expected e^ε, which is at least 1."
         )
     return ratio
 
@@ -502,7 +502,7 @@ def truncated_rappor(
         gamma = ((1 - flip) / flip) ** 2
     if k > _MAX_SIZES:
         raise InvalidDesign(
-            f"there are {exact.shown(k)} categories; expected at most {_MAX_SIZES:,}."
+            f"there are {exact.text(k)} categories; expected at most {_MAX_SIZES:,}."
         )
     weights = rappor_weights(k, flip)[1:-1]
     total_weight = sum(weights)

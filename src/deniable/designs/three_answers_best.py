@@ -176,7 +176,7 @@ def corners(
     bounds = conditions(gamma)
     corners_by_point: dict[Triple, Corner] = {}
     for chosen in combinations(bounds, 3 - len(planes)):
-        point = _crossing((*planes, *chosen))
+        point = _plane_intersection((*planes, *chosen))
         if point is None:
             continue
         slacks = [slack(plane, point) for plane in bounds]
@@ -225,8 +225,8 @@ def slack(plane: Plane, point: Triple) -> Fraction:
     return plane[3] - exact.total(map(Fraction.__mul__, plane[:3], point))
 
 
-def _crossing(planes: tuple[Plane, ...]) -> Triple | None:
-    """Return the one point on three planes, if there is one, by Cramer's rule."""
+def _plane_intersection(planes: tuple[Plane, ...]) -> Triple | None:
+    """Return the intersection of three planes by Cramer's rule; None where it is not a point."""
     columns = list(zip(*planes, strict=True))
     determinant = _determinant(*columns[:3])
     if determinant == 0:

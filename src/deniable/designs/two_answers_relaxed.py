@@ -154,7 +154,7 @@ def exposing_binary(
     share = read_delta(delta)
     if not 0 < share < 1:
         raise InvalidDesign(
-            f"δ is {exact.shown(delta)}; expected between 0 and 1.",
+            f"δ is {exact.text(delta)}; expected between 0 and 1.",
             "At 0 nothing is told, at 1 everybody is exposed; for a design that exposes nobody use relaxed_warner().",
         )
     channel = binary(1, share).channel
@@ -201,13 +201,13 @@ def exposure_threshold(epsilon: Rational, delta: Rational) -> float:
         >>> round(exposure_threshold("0.5", "0.1"), 6)
         0.242767
     """
-    return float(threshold(read_ratio(epsilon), read_delta(delta)))
+    return float(exposure_threshold_of_ratio(read_ratio(epsilon), read_delta(delta)))
 
 
-def threshold(ratio: Fraction, delta: Fraction) -> Fraction:
+def exposure_threshold_of_ratio(ratio: Fraction, delta: Fraction) -> Fraction:
     """Return g(ε, δ) from e^ε and δ."""
     if ratio + 2 * delta == 1:
-        raise _nothing_told()
+        raise _uninformative_channel()
     return delta * (ratio + delta) / (ratio + 2 * delta - 1) ** 2
 
 
@@ -220,7 +220,7 @@ def even_channel(ratio: Fraction, delta: Fraction) -> Diagonal:
         )
     same = int(TOTAL * (ratio + delta) / (ratio + 1))
     if not TOTAL < 2 * same < 2 * TOTAL:
-        raise _nothing_told()
+        raise _uninformative_channel()
     return Diagonal(2, same, TOTAL - same)
 
 
@@ -285,7 +285,7 @@ def _number(category_labels: Sequence[str], telling: str | None) -> int:
     return 1 if telling is None else list(category_labels).index(telling)
 
 
-def _nothing_told() -> InvalidDesign:
+def _uninformative_channel() -> InvalidDesign:
     return InvalidDesign(
         "this ε and δ leave nothing to tell, or less than weights that sum to 2^64 can; expected larger ones."
     )
@@ -364,7 +364,7 @@ class BinaryChoice:
     low: float
     high: float
     guess: float
-    threshold: float
+    exposure_threshold_of_ratio: float
     decided: bool
     why: str
     note: str
@@ -461,9 +461,9 @@ def optimal_binary(
         candidates, key=lambda candidate: _rank(candidate, goal)
     )
     if len(designs) > 1:
-        border = _crossing(designs[0], designs[1])
+        border = _equal_variance_share(designs[0], designs[1])
     else:
-        border = threshold(read_ratio(epsilon), read_delta(delta))
+        border = exposure_threshold_of_ratio(read_ratio(epsilon), read_delta(delta))
     return BinaryChoice(
         chosen,
         tuple(alternatives),
@@ -574,7 +574,7 @@ def _candidates(
     return candidates
 
 
-def _crossing(even: Design, lopsided: Design) -> Fraction:
+def _equal_variance_share(even: Design, lopsided: Design) -> Fraction:
     """Return the share at which the two variances are equal."""
     even_curve, lopsided_curve = (
         Curve.from_channel(even.channel),
@@ -637,7 +637,7 @@ def _note(
             f"{float(share):.4g} of those who have it do. It was chosen because expose=True asked for it."
         )
     m = min(guess, 1 - guess)
-    g = threshold(read_ratio(epsilon), share)
+    g = exposure_threshold_of_ratio(read_ratio(epsilon), share)
     if (
         not share
         or g <= m

@@ -142,7 +142,7 @@ def print_probability(chance: Fraction) -> str:
 _Chances = Sequence[Fraction]  # of each response, given an answer
 
 
-def _forced(design: Design, no: _Chances, yes: _Chances) -> str:
+def _forced_response_text(design: Design, no: _Chances, yes: _Chances) -> str:
     first, second = design.categories
     return (
         "a random device told respondents to answer truthfully with probability "
@@ -153,7 +153,11 @@ def _forced(design: Design, no: _Chances, yes: _Chances) -> str:
     )
 
 
-def _unrelated(design: Design, no: _Chances, yes: _Chances) -> str | None:  # noqa: ARG001 - as its neighbours
+def _unrelated_question_text(
+    design: Design,  # noqa: ARG001 - as its neighbours
+    no: _Chances,
+    yes: _Chances,
+) -> str | None:
     p = yes[1] - no[1]
     if not 0 < p < 1:
         return None
@@ -216,7 +220,7 @@ def _mangat(design: Design, no: _Chances, yes: _Chances) -> str | None:
     )
 
 
-def _garbled(design: Design, no: _Chances, yes: _Chances) -> str | None:
+def _garbling_text(design: Design, no: _Chances, yes: _Chances) -> str | None:
     if yes[1] != 1:
         return None
     first, second = design.categories
@@ -247,7 +251,7 @@ def _decks(design: Design, no: _Chances, yes: _Chances) -> str:
     )
 
 
-def _numbered(design: Design, no: _Chances, yes: _Chances) -> str | None:
+def _numbered_cards_text(design: Design, no: _Chances, yes: _Chances) -> str | None:
     if list(yes) != list(reversed(no)) or len(no) > MAX_LISTED:
         return None
     first, second = design.categories
@@ -259,15 +263,15 @@ def _numbered(design: Design, no: _Chances, yes: _Chances) -> str | None:
 
 
 _CLAUSES: dict[str, Callable[[Design, _Chances, _Chances], str | None]] = {
-    "forced_response": _forced,
-    "simmons": _unrelated,
+    "forced_response": _forced_response_text,
+    "simmons": _unrelated_question_text,
     "devore": _always_yes,
     "crosswise": _crosswise,
     "number_sequence": _crosswise,
     "triangular": _triangular,
     "mangat": _mangat,
-    "hard_garbling": _garbled,
+    "hard_garbling": _garbling_text,
     "disguised": _decks,
     "kuk": _decks,
-    "christofides": _numbered,
+    "christofides": _numbered_cards_text,
 }

@@ -223,10 +223,13 @@ def attributes(design: Design) -> tuple[str, ...]:
     open_ones = [
         factor for factor in design.factors if factor.design.parity == math.inf
     ]
-    return (*map(_alone, design.factors), _together(design, hidden, open_ones))
+    return (
+        *map(_single_response_text, design.factors),
+        _joint_response_text(design, hidden, open_ones),
+    )
 
 
-def _alone(part: Factor) -> str:
+def _single_response_text(part: Factor) -> str:
     name, parity = quoted(part.attribute), part.design.parity
     if parity == math.inf:
         return f"About {name} alone: some responses prove something about it."
@@ -234,7 +237,7 @@ def _alone(part: Factor) -> str:
     return f"About {name} alone: its response changes the odds between two answers by a factor of at most {most}."
 
 
-def _together(
+def _joint_response_text(
     design: Design, hidden: Sequence[Factor], open_ones: Sequence[Factor]
 ) -> str:
     start = (

@@ -166,13 +166,13 @@ def cell_counts(tally: Any) -> tuple[list[str], list[int]]:
     if getattr(channel, "by_size", False):
         # A row for each size: the number of sets of this size, then how many of them hold each category.
         by_size = counts.reshape(-1, len(design.categories) + 1)
-        return _holding(design), by_size[:, 1:].sum(axis=0).tolist()
+        return _criteria_that_hold(design), by_size[:, 1:].sum(axis=0).tolist()
     if channel.cells == channel.answers:
-        return _holding(design), counts.tolist()
+        return _criteria_that_hold(design), counts.tolist()
     return [f"cell {number}" for number in range(len(counts))], counts.tolist()
 
 
-def _holding(design: Design) -> list[str]:
+def _criteria_that_hold(design: Design) -> list[str]:
     return [f"holds {category}" for category in design.categories]
 
 

@@ -80,10 +80,10 @@ class AskedColumns:
             "cohorts": self.cohorts,
         }
 
-    def drawing(
+    def block_drawer(
         self, engine: Engine, source: Source | None
     ) -> Callable[[Block], Responses[Any]]:
-        """Return what draws the responses to block after block."""
+        """Return the function that draws the responses to each block."""
         options: dict[str, Any] = {} if source is None else {"source": source}
         if self.design.accepts_codes:
             options["codes"] = self._codes()

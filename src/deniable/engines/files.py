@@ -24,7 +24,7 @@ from deniable.engines import Engine
 from deniable.engines.answer_blocks import Block, Stretch, read_blocks
 from deniable.engines.asked_columns import AskedColumns, ask, check_keep, one_array
 from deniable.engines.local.engine import Local
-from deniable.engines.pipeline import ahead, in_order
+from deniable.engines.pipeline import in_order, prefetch
 from deniable.engines.response_files import tally_file
 from deniable.errors import InvalidRequest, quoted
 from deniable.files import journal
@@ -152,7 +152,9 @@ def respond_file(
         _check_apart(inputs, target)
         return _respond_parts(job, inputs, target, progress)
     check_paths(inputs, target, overwrite=overwrite)
-    with closing(ahead(job.draw(list(map(Stretch, inputs)), progress))) as batches:
+    with closing(
+        prefetch(job.draw(list(map(Stretch, inputs)), progress))
+    ) as batches:
         # Before anything is written: most of what is wrong shows here.
         first = next(batches)
         with atomic_write(target, overwrite=overwrite) as file:
@@ -192,7 +194,7 @@ class _Job:
             tuple(dict.fromkeys(labels)),
             tuple(dict.fromkeys([*unlabelled, *self.keep])),
         )
-        blocks = ahead(read_blocks(ranges, *names, self.answers_format))
+        blocks = prefetch(read_blocks(ranges, *names, self.answers_format))
         # Each thread draws with keys of its own.
         draw = partial(self._draw_block, threading.local())
         threads = getattr(self.engine, "threads", 1)
@@ -212,7 +214,7 @@ class _Job:
 
         if not hasattr(local, "draws"):
             local.draws = [
-                question.drawing(self.engine, self.source)
+                question.block_drawer(self.engine, self.source)
                 for question in self.questions
             ]
             local.shuffler = Shuffler(
@@ -296,7 +298,7 @@ def _write_part(
         counts = {"rows": job.rows - rows, "missing": job.missing - missing}
         return {**counts, "inputs": stamps}
 
-    with closing(ahead(job.draw(ranges, progress))) as batches:
+    with closing(prefetch(job.draw(ranges, progress))) as batches:
         first = next(batches)
         with begun.part(name, record) as file:
             job.write(chain([first], batches), file)

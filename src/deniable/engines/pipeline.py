@@ -14,13 +14,13 @@ _R = TypeVar("_R")
 _DEPTH = 2  # items that wait: memory stays constant
 
 
-def ahead(items: Generator[_T]) -> Generator[_T]:
-    """Take items in a thread of their own, a few of them ahead of whoever asks.
+def prefetch(items: Generator[_T]) -> Generator[_T]:
+    """Iterate in a thread of its own, a few items ahead of the consumer.
 
     An error is raised where the item would have come. Whoever stops early closes the generator, which ends the thread.
 
     Example:
-        >>> list(ahead(number for number in [1, 2, 3]))
+        >>> list(prefetch(number for number in [1, 2, 3]))
         [1, 2, 3]
     """
     end = object()

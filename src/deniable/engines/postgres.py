@@ -65,7 +65,7 @@ def tally(
         UnreadableFile: the database at an address cannot be read.
         MissingExtra: an address, and psycopg is not installed.
     """
-    counted = partial(_counted, design, several(table), columns, by, reached)
+    counted = partial(_count_table, design, several(table), columns, by, reached)
     if not isinstance(connection, str):
         return counted(tables_on(connection))
     if not is_address(connection):
@@ -85,7 +85,7 @@ def tally(
         return counted(tables)
 
 
-def _counted(
+def _count_table(
     design: AnyDesign,
     table: tuple[str, ...],
     columns: Names | None,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from numpy.typing import NDArray
 
 from deniable.bulk.edges import COLUMNS, Edges, read_edges
-from deniable.bulk.random_words import shuffled
+from deniable.bulk.random_words import permutation
 from deniable.engines import Engine
 from deniable.engines.answer_blocks import empty_table
 from deniable.engines.asked_columns import AskedColumns
@@ -97,7 +97,7 @@ def respond_edges(
             f"cannot tell how to write {target.name}; expected a name in {', '.join(FORMATS)}."
         )
     drawn = (engine or Local()).respond_all(design, edges).columns[RESPONSE]
-    drawn = drawn[shuffled(len(drawn))]
+    drawn = drawn[permutation(len(drawn))]
     batches = (
         _build_batch(design, drawn[start : start + _BATCH], stored=format in TYPED)
         for start in range(0, max(len(drawn), 1), _BATCH)

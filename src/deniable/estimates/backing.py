@@ -16,7 +16,7 @@ from scipy.special import betaincinv
 from deniable.channel import Channel
 from deniable.estimates.covariances import Vector
 from deniable.estimates.linear import blind, floats
-from deniable.estimates.members import MOST_TERMS, sent, sent_terms
+from deniable.estimates.members import MOST_TERMS, sent_terms, support_tails
 
 LEAST_EXPECTED = 4
 """Expected responses of the rarest sort from which intervals that rest on two moments or on the likelihood keep their
@@ -86,15 +86,17 @@ class Backing:
         )
         found, where = np.unique(seen, axis=0, return_inverse=True)
         allowed = [
-            sent(int(row[0]), respondents, *row[1:]).shares(population, confidence)
+            support_tails(int(row[0]), respondents, *row[1:]).shares(
+                population, confidence
+            )
             for row in found.tolist()
         ]
         low, high = np.array(allowed)[where].T
         return low, high
 
 
-def backing(channel: Channel) -> Backing | None:
-    """Return how often responses back each category; None where some category has no responses of its own."""
+def support_rates(channel: Channel) -> Backing | None:
+    """Return the rates at which responses support each category; None where a category has no responses of its own."""
     two_level = channel.two_level
     if two_level is not None:
         hit, stray = float(two_level.p_true), float(two_level.p_false)

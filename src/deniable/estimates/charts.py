@@ -24,8 +24,8 @@ from deniable.rendering.pictures import (
     Picture,
     legend_below,
     name_rows,
-    plain,
     set_title,
+    strip_frame,
 )
 
 if TYPE_CHECKING:
@@ -321,5 +321,5 @@ def _finish_axes(axes: Axes, *, log: bool) -> None:
     if log:
         axes.set_xscale("log")
     axes.axvline(1 if log else 0, color=INK, linewidth=0.8)
-    plain(axes)
+    strip_frame(axes)
     axes.grid(visible=False, axis="y")

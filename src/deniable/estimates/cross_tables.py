@@ -26,7 +26,7 @@ from deniable.errors import (
 )
 from deniable.estimates.covariances import Matrix, Vector, vector
 from deniable.estimates.independence import highest, response_scores, score_test
-from deniable.estimates.intervals import Interval, one_of, quantile
+from deniable.estimates.intervals import Interval, bonferroni_level, quantile
 from deniable.estimates.results import (
     Bounds,
     Caution,
@@ -38,7 +38,12 @@ from deniable.estimates.results import (
     RowType,
     read_type,
 )
-from deniable.estimates.shares import Estimate, ShareRow, TallyEvidence, fitted
+from deniable.estimates.shares import (
+    Estimate,
+    ShareRow,
+    TallyEvidence,
+    fitted,
+)
 from deniable.estimates.statistics import Model, Statistic
 from deniable.estimates.testing import HypothesisTest, likelihood_ratio
 from deniable.files.row_names import check_same_people
@@ -484,7 +489,10 @@ class Table(Result[Any]):
             InvalidRequest: a level outside (0, 1).
             NotEstimable: a table of rare answers with too many cells to search.
         """
-        strength, tail = _Strength.from_table(self), (1 - one_of(1, level)) / 2
+        strength, tail = (
+            _Strength.from_table(self),
+            (1 - bonferroni_level(1, level)) / 2,
+        )
         low, high = (
             strength.noncentrality(1 - tail),
             strength.noncentrality(tail, min_quantile=0.5),

@@ -27,13 +27,13 @@ from scipy.special import stdtrit
 
 from deniable.channel import Channel
 from deniable.errors import InvalidRequest, quoted
-from deniable.estimates.backing import LEAST_EXPECTED, backing, clopper_pearson
+from deniable.estimates.backing import LEAST_EXPECTED, clopper_pearson, support_rates
 from deniable.estimates.covariances import Covariance, Matrix, Vector, vector
 from deniable.estimates.likelihood import (
     Convergence,
-    climbed,
     level,
     log_likelihood,
+    maximize_from,
     most_likely,
 )
 from deniable.estimates.linear import Linear, floats
@@ -96,7 +96,7 @@ class Basis:
     @property
     def f(self) -> float:
         """1 for independent respondents, 0 for a census, (N − n)/(N − 1) between."""
-        return sampled(self.respondents, self.population)
+        return finite_population_factor(self.respondents, self.population)
 
     @property
     def df(self) -> float:
@@ -112,7 +112,7 @@ class Basis:
         """Return the most likely shares: from the sets that were sent where they are at hand, else from the tally."""
         if self.sent is None:
             return most_likely(self.channel, self.linear, self.counts)
-        return climbed(*self.table, start=projection(self.unbiased))
+        return maximize_from(*self.table, start=projection(self.unbiased))
 
     @property
     def table(self) -> tuple[Matrix, Vector]:
@@ -158,7 +158,7 @@ class Basis:
         return max(found, 0.0)
 
 
-def sampled(respondents: int, population: int | None) -> float:
+def finite_population_factor(respondents: int, population: int | None) -> float:
     """Return f of F6: 1 for independent respondents, (N − n)/(N − 1) for n of N people."""
     return (
         1.0
@@ -175,14 +175,14 @@ def quantile(confidence: float, degrees: float = math.inf) -> float:
     return -NormalDist().inv_cdf((1 - confidence) / 2)
 
 
-def one_of(events: int, level: float) -> float:
-    """Return the level that each of so many intervals needs for all of them to hold with `level` (Bonferroni).
+def bonferroni_level(events: int, level: float) -> float:
+    """Return the level that each of so many intervals needs for simultaneous coverage `level` (Bonferroni).
 
     Raises:
         InvalidRequest: a level outside (0, 1), or so near 1 that no float is left between.
 
     Example:
-        >>> round(one_of(5, 0.95), 6)
+        >>> round(bonferroni_level(5, 0.95), 6)
         0.99
     """
     each = (
@@ -220,12 +220,12 @@ def coverage(multiple: float, method: str = "normal") -> float:
 
 def normal(basis: Basis, confidence: float) -> Ends:
     """Return value ± t·error, t of n − 1 degrees of freedom."""
-    return _around(basis, quantile(confidence, basis.df))
+    return _normal_interval(basis, quantile(confidence, basis.df))
 
 
 def chebyshev(basis: Basis, confidence: float) -> Ends:
     """Return value ± error/√(1 − level), which holds for every distribution with this variance."""
-    return _around(basis, (1 - confidence) ** -0.5)
+    return _normal_interval(basis, (1 - confidence) ** -0.5)
 
 
 def score(basis: Basis, confidence: float) -> Ends:
@@ -253,10 +253,10 @@ def wilson(
     A direct question has own = 1 and others = 0: then this is Wilson's interval.
     """
     curve = (others / n, (f + own - others - 1) / n, -f / n)
-    return scored(value, curve, confidence)
+    return score_interval(value, curve, confidence)
 
 
-def scored(
+def score_interval(
     value: Vector, curve: Iterable[Vector | float], confidence: float
 ) -> Ends:
     """Solve (value − t)² = z²·V(t), with V a polynomial: rows of constants, slopes and squares."""
@@ -280,7 +280,7 @@ def exact(basis: Basis, confidence: float) -> Ends:
     Raises:
         InvalidRequest: some category has no responses of its own.
     """
-    counted = backing(basis.channel)
+    counted = support_rates(basis.channel)
     if counted is None:
         raise InvalidRequest(
             "the exact interval needs responses of its own for each category: such that no other sends as often.",
@@ -293,10 +293,10 @@ def exact(basis: Basis, confidence: float) -> Ends:
     return np.minimum(low, basis.unbiased), np.maximum(high, basis.unbiased)
 
 
-def recovered(
+def mover_interval(
     center: Vector, spread: Covariance, weights: Vector, ends: Ends
 ) -> Interval:
-    """Return the interval of a weighted sum of numbers from their own intervals and how they vary together.
+    """Return the interval of a weighted sum from the intervals of its terms and their covariance (MOVER).
 
     Implements: the method of variance estimates recovery [ZD08]: each end of the sum takes from every share the end
     that moves the sum there, as if its distance were so many standard errors, with the correlations of the estimates.
@@ -332,7 +332,7 @@ def profile(basis: Basis, confidence: float) -> Ends:
     best, _ = basis.likely()
     linear, left = direct(basis.linear) if basis.sent is None else None, basis.left
     if linear is None:
-        return profiled(*basis.table, best, confidence, left)
+        return profile_intervals(*basis.table, best, confidence, left)
     top = log_likelihood(basis.counts, linear.expected(best))
     return _where_high(
         partial(_diagonal_height, linear, basis.counts),
@@ -342,14 +342,14 @@ def profile(basis: Basis, confidence: float) -> Ends:
     )
 
 
-def profiled(
+def profile_intervals(
     matrix: Matrix,
     counts: Vector,
     best: Vector,
     confidence: float,
     left: Vector | float = 1.0,
 ) -> Ends:
-    """Return the same for a channel that is written out, about its most likely shares."""
+    """Return the profile-likelihood intervals for a dense channel about its MLE."""
     parts = np.broadcast_to(left, best.shape)
     ends = [
         profiled_sum(matrix, counts, best, weights, confidence, part)
@@ -408,7 +408,7 @@ def default(basis: Basis, usual: str = "score") -> str:
     profile 82 % (`benchmarks/coverage.py`).
     """
     channel, n = basis.channel, basis.respondents
-    counted = backing(channel)
+    counted = support_rates(channel)
     if counted is not None and counted.few(n) and counted.telling(n):
         return "exact"
     if (
@@ -431,7 +431,7 @@ METHODS: dict[str, Callable[[Basis, float], Ends]] = {
 }
 
 
-def _around(basis: Basis, factor: float) -> Ends:
+def _normal_interval(basis: Basis, factor: float) -> Ends:
     width = factor * np.sqrt(basis.variances)
     return basis.center - width, basis.center + width
 
@@ -451,12 +451,12 @@ def _where_high(
     return np.array([low for low, _ in ends]), np.array([high for _, high in ends])
 
 
-def halved(
+def bisect_boundary(
     holds: Callable[[Vector], NDArray[np.bool_]],
     inside: Vector,
     last: Vector | float,
 ) -> Vector:
-    """Return where each begins not to hold on the way from inside, where it does, to the last; that, if it holds there.
+    """Return the boundary of each condition by bisection, from a point where it holds to the last.
 
     Why: ends that are tests turned around have no closed form; all of them are found together.
     """
@@ -516,7 +516,7 @@ def _written_height(
     mixed = matrix @ corners
     if (mixed[counts > 0].sum(axis=1) == 0).any():
         return -1e300
-    parts, _ = climbed(mixed, counts, start=start / start.sum())
+    parts, _ = maximize_from(mixed, counts, start=start / start.sum())
     return log_likelihood(counts, mixed @ parts)
 
 

@@ -11,7 +11,7 @@ from deniable.channel import Channel, TwoLevel
 from deniable.designs import Design
 from deniable.errors import InvalidRequest, NotEstimable
 from deniable.estimates.covariances import Matrix, Vector
-from deniable.estimates.kronecker import factored
+from deniable.estimates.kronecker import product_inverse
 from deniable.estimates.linear import Linear, Written, floats, written_inverse
 from deniable.estimates.supported import by_sizes, summing_to_one, supported
 
@@ -32,7 +32,7 @@ def left_inverse(
         InvalidRequest: what is given is no left inverse of the channel.
     """
     if inverse is not None:
-        return _given(channel, np.asarray(inverse, np.float64))
+        return _check_inverse(channel, np.asarray(inverse, np.float64))
     return own_inverse(channel, guess)
 
 
@@ -47,7 +47,7 @@ def own_inverse(channel: Channel, guess: Vector | None) -> Linear:
         # of a product, it is one only if the guess is
         return written_inverse(channel, guess)
     if channel.product is not None:
-        return factored(channel.product)
+        return product_inverse(channel.product)
     sets = channel.set_valued
     if sets is not None:
         return (
@@ -76,7 +76,7 @@ def two_level_inverse(channel: TwoLevel) -> Linear:
     return written_inverse(channel, None)
 
 
-def _given(channel: Channel, inverse: Matrix) -> Linear:
+def _check_inverse(channel: Channel, inverse: Matrix) -> Linear:
     if not channel.own_cells:
         raise NotEstimable(
             "an inverse needs a count for every response; the tally of this design keeps sums."

@@ -134,8 +134,10 @@ class FactoredCovariance(Covariance):
             self.linear.responses,
         )
         # L (L D_λ)′
-        device = along(
-            inverse, along(inverse, np.diag(self.responses), sizes).T, sizes
+        device = apply_along_axes(
+            inverse,
+            apply_along_axes(inverse, np.diag(self.responses), sizes).T,
+            sizes,
         )
         part = (
             device
@@ -149,10 +151,10 @@ def apply(
     operators: Sequence[Operator], cells: Vector, sizes: Sequence[int]
 ) -> Vector:
     """Apply one operator along each axis of a table of cells, the last axis fastest."""
-    return along(operators, cells[:, None], sizes)[:, 0]
+    return apply_along_axes(operators, cells[:, None], sizes)[:, 0]
 
 
-def along(
+def apply_along_axes(
     operators: Sequence[Operator], columns: Matrix, sizes: Sequence[int]
 ) -> Matrix:
     """Apply one operator along each axis of the tables that stand in the columns of a matrix."""
@@ -169,8 +171,8 @@ def along(
     return vector(table.reshape(-1, columns.shape[1]))
 
 
-def factored(channel: Product) -> Factored:
-    """Return the left inverse of a product, each factor's own."""
+def product_inverse(channel: Product) -> Factored:
+    """Return the left inverse of a product, from those of its factors."""
     return Factored(
         tuple(_side(factor) for factor in channel.factors),
         tuple(factor.answers for factor in channel.factors),

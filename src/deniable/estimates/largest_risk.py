@@ -57,13 +57,13 @@ def minimax(design: Design | Channel) -> Minimax:
     channel = design.channel if isinstance(design, Design) else design
     shares = np.full(channel.answers, 1 / channel.answers)
     linear = left_inverse(channel)
-    risk, gap = _judged(linear, shares)
+    risk, gap = _risk_and_gap(linear, shares)
     if channel.answers == channel.responses:
         return Minimax(linear, hardest(linear, channel.answers), risk, 0.0)
     if gap > _CLOSE * risk:
         shares = _climb(channel, shares)
         linear = left_inverse(channel, guess=shares)
-        risk, gap = _judged(linear, shares)
+        risk, gap = _risk_and_gap(linear, shares)
     return Minimax(linear, shares, risk, gap)
 
 
@@ -81,8 +81,8 @@ def hardest(linear: Linear, size: int) -> Vector:
     return projection(moments(linear, size) / 2)
 
 
-def _judged(linear: Linear, shares: Vector) -> tuple[float, float]:
-    """Return the largest risk of a left inverse, and by how much it is above its risk at some shares."""
+def _risk_and_gap(linear: Linear, shares: Vector) -> tuple[float, float]:
+    """Return the largest risk of a left inverse, and its excess over the risk at some shares."""
     v = moments(linear, len(shares))
     worst = projection(v / 2)
     largest = float(v @ worst - worst @ worst)

@@ -65,13 +65,13 @@ def most_likely(
         shares = np.maximum((responses - diagonal.q) / diagonal.gap, 0.0) + 0.0
         return shares / shares.sum(), closed
     matrix, start = floats(channel), projection(unbiased)
-    return climbed(matrix, counts, start=start)
+    return maximize_from(matrix, counts, start=start)
 
 
-def climbed(
+def maximize_from(
     matrix: Matrix, counts: Vector, *, start: Vector
 ) -> tuple[Vector, Convergence]:
-    """Return the maximum for responses with these rows of the channel, each but for a factor of its own."""
+    """Return the maximum for responses with these rows of the channel, each up to a factor."""
     return newton(matrix, counts, start=start) or expectation_maximization(
         matrix, counts, start=start
     )

@@ -111,7 +111,7 @@ def floats(channel: Channel) -> Matrix:
     """
     if channel.answers * channel.responses > MAX_CELLS:
         raise NotEstimable(
-            f"this estimate needs a matrix of {exact.shown(channel.responses)} × {channel.answers:,} cells, "
+            f"this estimate needs a matrix of {exact.text(channel.responses)} × {channel.answers:,} cells, "
             f"too large to write out; expected at most {MAX_CELLS:,}.",
             'Use method="inversion" without a guess, or the tally of fewer attributes: tally.marginal(tally, …).',
         )

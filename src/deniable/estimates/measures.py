@@ -32,7 +32,7 @@ from deniable.estimates.results import Bounds, Caution, Description, IntervalMet
 from deniable.estimates.statistics import Model, Statistic
 from deniable.files.row_names import check_same_people
 from deniable.tallies.columns import KnownColumn, asked_part, column_of
-from deniable.tallies.group_labels import numbered
+from deniable.tallies.group_labels import number_groups
 from deniable.tallies.responses import Responses
 
 if TYPE_CHECKING:
@@ -519,7 +519,7 @@ def _read_numbers(column: object) -> Vector | None:
         and not np.ma.isMaskedArray(column)
     ):
         return column.astype(np.float64)
-    values, rows = numbered(column)
+    values, rows = number_groups(column)
     known = [value for value in values if value is not None]
     if all(
         isinstance(value, int | float) and not isinstance(value, bool)

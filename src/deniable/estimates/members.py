@@ -65,7 +65,7 @@ class Tails:
 
 
 def _mean(given: Vector, share: float, population: int | None) -> float:
-    least, weights = drawn(len(given) - 1, share, population)
+    least, weights = member_distribution(len(given) - 1, share, population)
     return float(weights @ given[least : least + len(weights)])
 
 
@@ -88,13 +88,13 @@ def _turn(
     return (above if after else below) / population
 
 
-def drawn(
+def member_distribution(
     respondents: int, share: float, population: int | None
 ) -> tuple[int, Vector]:
-    """Return the law of the members among the respondents: the first number that is at all likely, and the weights.
+    """Return the distribution of members among the respondents: the first likely count, and the weights.
 
     Example:
-        >>> least, law = drawn(2, 0.5, 4)
+        >>> least, law = member_distribution(2, 0.5, 4)
         >>> least, law.round(4).tolist()
         (0, [0.1667, 0.6667, 0.1667])
     """
@@ -128,22 +128,26 @@ MOST_TERMS = 1 << 21
 """Terms that the tails of one count are summed over: about a second."""
 
 
-def sent(hits: int, respondents: int, p: float, least: float, most: float) -> Tails:
-    """Return the tails of how many responses back a category: p of its members, between least and most of the others.
+def support_tails(
+    hits: int, respondents: int, p: float, least: float, most: float
+) -> Tails:
+    """Return the tails of the count of supporting responses: p of the members, between least and most of the others.
 
     Why: the more often others back it, the likelier are many, and the less likely few.
     """
     # those that do not back it are then the ones that members send more often
     if p < least:
-        return sent(respondents - hits, respondents, 1 - p, 1 - most, 1 - least)
+        return support_tails(
+            respondents - hits, respondents, 1 - p, 1 - most, 1 - least
+        )
     return Tails(
-        _as_many(hits, respondents, p, most),
-        1 - _as_many(hits + 1, respondents, p, least),
+        _upper_tails(hits, respondents, p, most),
+        1 - _upper_tails(hits + 1, respondents, p, least),
     )
 
 
 def sent_terms(n: int, p: float, q: float) -> float:
-    """Return how many terms the tails of `sent` sum over."""
+    """Return how many terms the tails of `support_tails` sum over."""
     reach = _each_way(n, p, q)
     return 2 * reach * min(n, 2 * reach / abs(p - q))
 
@@ -152,8 +156,8 @@ def _each_way(n: int, p: float, q: float) -> float:
     return _reach(n * max(p * (1 - p), q * (1 - q)))
 
 
-def _as_many(hits: int, n: int, p: float, q: float) -> Vector:
-    """Return P(B(m, p) + B(n − m, q) ≥ hits) for m = 0 … n; where it is next to 0 or to 1, just that.
+def _upper_tails(hits: int, n: int, p: float, q: float) -> Vector:
+    """Return P(B(m, p) + B(n − m, q) ≥ hits) for m = 0 … n; values next to 0 or 1 are set to these.
 
     Why: one more member adds (p − q)·P(hits − 1 of the n − 1 others).
     """

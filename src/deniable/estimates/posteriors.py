@@ -149,7 +149,7 @@ class Posterior(Result[PosteriorRow]):
             self.tally.counts.tolist(), floats(self.design.channel), strict=True
         ):
             if count:
-                ways = _convolved(
+                ways = _log_convolution(
                     ways, _log_binomial(count, p_member / (p_other + p_member))
                 )
         logs = ways + betaln(self.prior[1] + numbers, self.prior[0] + numbers[::-1])
@@ -166,7 +166,7 @@ class Posterior(Result[PosteriorRow]):
         given who holds which; effective sample sizes by initial positive sequences [Gey92].
         """
         assert self.entropy is not None
-        return _drawn(
+        return _gibbs_draws(
             self.tally,
             np.array(self.prior),
             np.random.default_rng(list(self.entropy)),
@@ -229,7 +229,7 @@ class Posterior(Result[PosteriorRow]):
             )
             return vector([1 - high, low]), vector([1 - low, high])
         intervals = [
-            _of_draws(shares, confidence, narrowest=narrowest)
+            _draws_interval(shares, confidence, narrowest=narrowest)
             for shares in self.drawn.shares.T
         ]
         lows, highs = vector(intervals).T
@@ -494,7 +494,7 @@ def _log_binomial(count: int, probability: float) -> Vector:
     )
 
 
-def _convolved(first: Vector, second: Vector) -> Vector:
+def _log_convolution(first: Vector, second: Vector) -> Vector:
     """Return the logarithm of a convolution from the logarithms of both."""
     short, long = sorted((first, second), key=len)
     logs = np.full(len(first) + len(second) - 1, -np.inf)
@@ -504,10 +504,10 @@ def _convolved(first: Vector, second: Vector) -> Vector:
     return logs
 
 
-def _drawn(
+def _gibbs_draws(
     tally: Tally, prior: Vector, source: np.random.Generator
 ) -> PosteriorDraws:
-    """Sweep until the draws are worth enough; the first half of all sweeps is left out."""
+    """Sweep until the effective sample size suffices; the first half of all sweeps is discarded."""
     seen = tally.counts > 0
     rates, counts = floats(tally.design.channel)[seen], tally.counts[seen]
     shares = source.dirichlet(np.maximum(prior, 1e-3), size=CHAINS)
@@ -558,7 +558,9 @@ def _worth(chains: Matrix) -> tuple[float, float]:
     return min(effective, default=float(number * sweeps)), float(ratios.max())
 
 
-def _of_draws(shares: Vector, confidence: float, *, narrowest: bool) -> Interval:
+def _draws_interval(
+    shares: Vector, confidence: float, *, narrowest: bool
+) -> Interval:
     ordered = np.sort(shares)
     if not narrowest:
         low, high = np.quantile(

@@ -37,7 +37,12 @@ from deniable.errors import (
     require_options,
 )
 from deniable.estimates.covariances import Covariance, Full, Matrix, Vector, vector
-from deniable.estimates.intervals import Interval, one_of, quantile, recovered
+from deniable.estimates.intervals import (
+    Interval,
+    bonferroni_level,
+    mover_interval,
+    quantile,
+)
 from deniable.rendering import Rendered, Sheet, data_frame, formats, to_csv
 
 if TYPE_CHECKING:
@@ -472,7 +477,7 @@ class Result(Rendered, ABC, Generic[AnyRow_co]):
     def _requested_bounds(self, request: IntervalRequest) -> Bounds:
         """Return the bounds of all intervals; simultaneous ones are adjusted for their number."""
         n_intervals = self._n_intervals() if request.simultaneous else 1
-        chosen = request.method, one_of(n_intervals, request.level)
+        chosen = request.method, bonferroni_level(n_intervals, request.level)
         if chosen not in self._computed_bounds:
             self._computed_bounds[chosen] = self._bounds(*chosen)
         return self._computed_bounds[chosen]
@@ -578,7 +583,7 @@ class Result(Rendered, ABC, Generic[AnyRow_co]):
         return Full(self.cov_params())
 
     def _contrast_bounds(self, combination: Vector, confidence: float) -> Interval:
-        return recovered(
+        return mover_interval(
             self._values(),
             self._contrast_covariance(),
             combination,
@@ -832,7 +837,7 @@ class Contrast:
         Raises:
             InvalidRequest: another method, or a level outside (0, 1).
         """
-        confidence = one_of(1, level)
+        confidence = bonferroni_level(1, level)
         if method in (None, "recovered"):
             return self.recovered(confidence)
         low, high = bounds_around(
@@ -878,7 +883,7 @@ def _difference_bounds(
         [first.recovered(confidence), second.recovered(confidence)]
     ).T
     independent = Full(np.eye(2))  # different people: nothing is correlated
-    return recovered(
+    return mover_interval(
         vector([first.value, second.value]),
         independent,
         vector([1.0, -1.0]),
@@ -901,7 +906,9 @@ def join_bounds(
     results: Collection[Result[Any]], request: IntervalRequest
 ) -> Bounds:
     """Return the intervals of several results, one after the other; simultaneous ones adjusted for all results."""
-    level = one_of(len(results) if request.simultaneous else 1, request.level)
+    level = bonferroni_level(
+        len(results) if request.simultaneous else 1, request.level
+    )
     options = request._replace(level=level)._asdict()
     intervals = [
         interval

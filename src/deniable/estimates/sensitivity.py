@@ -250,7 +250,7 @@ def sensitivity(
         if category is None
         else design.category_number(category)
     )
-    name, free = design.categories[number], _unbounded(estimate)
+    name, free = design.categories[number], _unbiased_estimate(estimate)
     ends = free.conf_int(level=level)[name]
     share = Share(
         name, number, float(free.value[number]), float(free.errors[number]), ends
@@ -388,7 +388,7 @@ def _always(read: ReadWith, number: int, symbol: str) -> Behaviour:
     )
 
 
-def _unbounded(estimate: Estimate) -> Estimate:
+def _unbiased_estimate(estimate: Estimate) -> Estimate:
     """Return the unbiased estimate from the same counts."""
     from deniable.estimates.shares import fitted
 

@@ -26,7 +26,13 @@ from deniable.estimates import simplex
 from deniable.estimates.covariances import Covariance, Matrix, Vector, vector
 from deniable.estimates.diagnostics import few, implausible
 from deniable.estimates.intervals import METHODS as INTERVALS
-from deniable.estimates.intervals import Basis, Interval, default, sampled, wilson
+from deniable.estimates.intervals import (
+    Basis,
+    Interval,
+    default,
+    finite_population_factor,
+    wilson,
+)
 from deniable.estimates.inverses import left_inverse
 from deniable.estimates.likelihood import Convergence
 from deniable.estimates.linear import Linear
@@ -353,13 +359,17 @@ class Estimate(Result[ShareRow], Generic[Evidence_co]):
 
     def projected(self) -> Self:
         """Return the nearest shares in the simplex. They are biased; the covariance stays that of the unbiased ones."""
-        return self._bounded(simplex.projection(self.value), "projection")
+        return self._with_bounded_shares(
+            simplex.projection(self.value), "projection"
+        )
 
     def normalized(self) -> Self:
         """Return the shares with what is negative set to 0 and the rest scaled. Biased, as `projected`."""
-        return self._bounded(simplex.normalization(self.value), "normalization")
+        return self._with_bounded_shares(
+            simplex.normalization(self.value), "normalization"
+        )
 
-    def _bounded(self, value: Vector, step: str) -> Self:
+    def _with_bounded_shares(self, value: Vector, step: str) -> Self:
         return replace(
             self, value=value, method=f"{self.method}, {step}", bounded=True
         )
@@ -603,7 +613,7 @@ def fitted(
     inverse: Sequence[Sequence[float]] | Matrix | None = None,
     sent: SentSets | None = None,
 ) -> Estimate:
-    """Estimate as `estimate` does, and keep doubts about the responses in the estimate's `warnings` alone."""
+    """Estimate as `estimate` does, and keep warnings about the responses in the estimate's `warnings`."""
     if method not in METHODS:
         raise InvalidRequest(
             f"the method is {quoted(method)}; expected one of {', '.join(METHODS)}."
@@ -705,7 +715,11 @@ def sampled_fraction(respondents: int, population: int | None) -> float:
             f"the population is {quoted(population)}; expected a whole number of at least the {respondents} "
             "respondents."
         )
-    return 1.0 if population is None else sampled(respondents, population)
+    return (
+        1.0
+        if population is None
+        else finite_population_factor(respondents, population)
+    )
 
 
 def read_shares(

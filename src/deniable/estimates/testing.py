@@ -20,8 +20,8 @@ __all__ = [
     "HypothesisTest",
     "against_chi_square",
     "likelihood_ratio",
-    "wald",
     "wald_hypotheses",
+    "wald_statistic",
     "wald_test",
 ]
 
@@ -126,7 +126,7 @@ def likelihood_ratio(
     )
 
 
-def wald(distance: ArrayLike, covariance: ArrayLike) -> tuple[float, int]:
+def wald_statistic(distance: ArrayLike, covariance: ArrayLike) -> tuple[float, int]:
     """Return Wald's statistic d′·V⁺·d and the rank of V."""
     numbers, matrix = (
         np.asarray(distance, np.float64),
@@ -161,7 +161,7 @@ def wald_test(
         >>> print(wald_test("Test that x = 0", [2.0], [[1.0]], math.inf))
         Test that x = 0: Wald's χ² = 4.00 with 1 degree of freedom, p = 0.0455
     """
-    statistic, rank = wald(distance, covariance)
+    statistic, rank = wald_statistic(distance, covariance)
     if math.isinf(df):
         return against_chi_square(hypothesis, "Wald", statistic, rank)
     below = int(df) - rank + 1

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy.special import stdtrit
 
 from deniable.estimates.covariances import Matrix, Vector, vector
-from deniable.estimates.intervals import Ends, halved, quantile
+from deniable.estimates.intervals import Ends, bisect_boundary, quantile
 
 _STEPS = 40  # at most, until the most likely point of a line
 _STILL = 1e-9
@@ -214,7 +214,7 @@ class _Test:
             where=below > _NONE_LEFT,
         )
         likely = np.clip(likely, ratios.min(), ratios.max())
-        return halved(self._holds, likely, ratios.min()), halved(
+        return bisect_boundary(self._holds, likely, ratios.min()), bisect_boundary(
             self._holds, likely, ratios.max()
         )
 
@@ -248,16 +248,16 @@ def _line(values: Matrix) -> tuple[Matrix, Matrix]:
     first, middle, last = np.take_along_axis(values, order, axis=1).T
     ends = np.zeros((2, *values.shape))
     rows, up = np.arange(len(values)), middle >= 0
-    part = _part(first, last)
+    part = _mixing_share(first, last)
     ends[0, rows, order[:, 0]], ends[0, rows, order[:, 2]] = 1 - part, part
-    part = _part(np.where(up, first, middle), np.where(up, middle, last))
+    part = _mixing_share(np.where(up, first, middle), np.where(up, middle, last))
     ends[1, rows, order[rows, np.where(up, 0, 1)]] = 1 - part
     ends[1, rows, order[rows, np.where(up, 1, 2)]] = part
     return ends[0], ends[1]
 
 
-def _part(below: Vector, over: Vector) -> Vector:
-    """Return how much of the second value, the rest of it being of the first, has the mean 0; all, if both are 0."""
+def _mixing_share(below: Vector, over: Vector) -> Vector:
+    """Return the share of the second value at which the mixture with the first has the mean 0; 1 if both are 0."""
     return np.clip(
         np.divide(-below, over - below, out=np.ones_like(below), where=over > below),
         0.0,

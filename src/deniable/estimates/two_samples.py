@@ -243,7 +243,7 @@ def unrelated_two_samples(
             raise InvalidRequest(
                 "there are groups and counts; expected groups alone, or yes and respondents."
             )
-        yes, respondents, sampled = _counted(groups, sampling)
+        yes, respondents, sampled = _count_groups(groups, sampling)
     for numbers in (p, yes, respondents):
         if (
             not isinstance(numbers, Sequence)
@@ -280,7 +280,7 @@ def unrelated_two_samples(
     )
 
 
-def _counted(
+def _count_groups(
     groups: Sequence[Group], sampling: Samplings
 ) -> tuple[Sequence[int], Sequence[int], ResponseShares | None]:
     tallies, sampled = gather(groups, sampling)

@@ -23,13 +23,13 @@ from deniable.estimates.intervals import (
     Interval,
     crossings,
     most_corners,
-    profiled,
+    profile_intervals,
     profiled_sum,
     quantile,
-    scored,
+    score_interval,
 )
 from deniable.estimates.inverses import MOST_WRITTEN, left_inverse
-from deniable.estimates.likelihood import Convergence, climbed
+from deniable.estimates.likelihood import Convergence, maximize_from
 from deniable.estimates.linear import Linear, Written, floats
 from deniable.estimates.simplex import projection
 from deniable.tallies import Tally
@@ -323,13 +323,13 @@ def most_likely(tallies: Sequence[Counts]) -> tuple[Vector, Convergence]:
     """
     matrix, counts = _stacked(tallies)
     start = projection(total(reweighed(tallies)))
-    return climbed(matrix, counts, start=start)
+    return maximize_from(matrix, counts, start=start)
 
 
 def profile(tallies: Sequence[Counts], best: Vector, confidence: float) -> Ends:
     """Return for each category all shares whose profile log-likelihood is within z²/2 of the maximum."""
     matrix, counts = _stacked(tallies)
-    return profiled(matrix, counts, best, confidence)
+    return profile_intervals(matrix, counts, best, confidence)
 
 
 def profile_of(
@@ -342,7 +342,7 @@ def profile_of(
     matrix, counts = _stacked(tallies)
     if most_corners(weights) * len(matrix) > MOST_WRITTEN:
         return None
-    best, _ = climbed(matrix, counts, start=projection(near))
+    best, _ = maximize_from(matrix, counts, start=projection(near))
     return profiled_sum(matrix, counts, best, weights, confidence)
 
 
@@ -353,7 +353,7 @@ def score(parts: Sequence[Contribution], f: float, confidence: float) -> Ends:
     """
     value = total(parts)
     near = inside(projection(value))
-    return scored(
+    return score_interval(
         value,
         vector([contribution.curve(near, f) for contribution in parts]).sum(axis=0),
         confidence,

@@ -201,7 +201,7 @@ def _check_makeable(design: AnyDesign) -> Design:
         or isinstance(design.symbols, Bitstrings)
     ):
         raise InvalidRequest(
-            f"this design has {channel.answers:,} categories and {exact.shown(channel.responses)} responses, which no "
+            f"this design has {channel.answers:,} categories and {exact.text(channel.responses)} responses, which no "
             f"spinner, card, die or coin makes by hand; expected at most {_MOST_ANSWERS} categories, and at most "
             f"{_MOST_INSTRUCTIONS} responses that can be said in a word.",
             elsewhere,

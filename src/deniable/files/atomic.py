@@ -83,8 +83,8 @@ def _erase_leftovers(final: Path) -> None:
 
 
 @contextmanager
-def locked(path: Path) -> Iterator[bool]:
-    """Hold a lock that ends with the program, however that ends; False where another program holds it."""
+def file_lock(path: Path) -> Iterator[bool]:
+    """Hold a lock that ends with the program; yield False where another program holds it."""
     descriptor = os.open(path, os.O_CREAT | os.O_RDWR, 0o600)
     try:
         yield _lock(descriptor)

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from deniable.errors import InvalidRequest, UnreadableFile
-from deniable.files.atomic import atomic_write, locked, sync_folder
+from deniable.files.atomic import atomic_write, file_lock, sync_folder
 
 _PLAN, _FINISHED, _LOCK = "plan.json", "finished.ndjson", "lock"
 
@@ -127,13 +127,13 @@ def begun(out: Path, plan: Callable[[], dict[str, Any]]) -> Iterator[Journal]:
             "Responses that were drawn are not drawn again.",
         )
     folder.mkdir(mode=0o700, exist_ok=True)
-    with locked(folder / _LOCK) as free:
+    with file_lock(folder / _LOCK) as free:
         if not free:
             raise InvalidRequest(
                 f"another program is at work on {out}; expected to be the only one."
             )
         if not (folder / _PLAN).exists():
-            _first(folder, plan())
+            _write_plan(folder, plan())
         out.mkdir(exist_ok=True)
         sync_folder(out.parent)
         journal = Journal(out, _read(folder / _PLAN), _lines(folder / _FINISHED))
@@ -141,7 +141,7 @@ def begun(out: Path, plan: Callable[[], dict[str, Any]]) -> Iterator[Journal]:
         yield journal
 
 
-def _first(folder: Path, plan: dict[str, Any]) -> None:
+def _write_plan(folder: Path, plan: dict[str, Any]) -> None:
     """Write what a job begins with. The list of parts is there from the first, so that its name is on the disk, too."""
     with atomic_write(folder / _FINISHED, overwrite=True, private=True):
         pass

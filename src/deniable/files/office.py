@@ -56,7 +56,7 @@ class ExcelFile(ColumnFile):
         try:
             from openpyxl import load_workbook
         except ImportError:
-            raise _missing("openpyxl", "a workbook") from None
+            raise _missing_package_error("openpyxl", "a workbook") from None
         try:
             # about styles, which are not read
             with warnings.catch_warnings(action="ignore"):
@@ -119,7 +119,9 @@ class StatisticsFile(ColumnFile):
         try:
             import pyreadstat
         except ImportError:
-            raise _missing("pyreadstat", f"a file of {_PROGRAMS[program]}") from None
+            raise _missing_package_error(
+                "pyreadstat", f"a file of {_PROGRAMS[program]}"
+            ) from None
         self._program = program
         self._reader: Any = (
             pyreadstat.read_sav if program == "spss" else pyreadstat.read_dta
@@ -204,7 +206,7 @@ class StatisticsFile(ColumnFile):
             yield pa.record_batch(columns, names=names)
 
 
-def _missing(package: str, what: str) -> MissingExtra:
+def _missing_package_error(package: str, what: str) -> MissingExtra:
     return MissingExtra(
         f"{what} is read with the package {package!r}, which is not installed.",
         "Install it: pip install 'deniable[elsewhere]'.",

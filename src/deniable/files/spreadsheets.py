@@ -15,17 +15,17 @@ if TYPE_CHECKING:
 
 def safe_batch(batch: pa.RecordBatch) -> pa.RecordBatch:
     """Return the cells of a batch, and the names of its columns, as they go into a CSV file."""
-    return _changed(batch, _guard).rename_columns(
+    return _change_column(batch, _guard).rename_columns(
         [str(safe_cell(name)) for name in batch.schema.names]
     )
 
 
 def plain_batch(batch: pa.RecordBatch) -> pa.RecordBatch:
     """Return the cells of a batch as they were before `safe_batch`."""
-    return _changed(batch, _unguard)
+    return _change_column(batch, _unguard)
 
 
-def _changed(batch: pa.RecordBatch, change: Any) -> pa.RecordBatch:
+def _change_column(batch: pa.RecordBatch, change: Any) -> pa.RecordBatch:
     import pyarrow as pa
 
     columns: list[Any] = []

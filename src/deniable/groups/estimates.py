@@ -37,7 +37,7 @@ from deniable.estimates.independence import (
     response_scores,
     score_test,
 )
-from deniable.estimates.intervals import one_of
+from deniable.estimates.intervals import bonferroni_level
 from deniable.estimates.results import (
     Bounds,
     Caution,
@@ -57,7 +57,7 @@ from deniable.estimates.testing import (
     HypothesisTest,
     against_chi_square,
     likelihood_ratio,
-    wald,
+    wald_statistic,
 )
 from deniable.groups.tallies import GroupedTally
 from deniable.rendering import formats
@@ -275,7 +275,9 @@ class GroupedEstimate(Groups[Row]):
     def _join_summaries(self, request: IntervalRequest, form: str) -> Summary[Row]:
         """Join the groups' summaries: those shown, or with all rows."""
         n_groups = len(self.groups) if request.simultaneous else 1
-        options = request._replace(level=one_of(n_groups, request.level))._asdict()
+        options = request._replace(
+            level=bonferroni_level(n_groups, request.level)
+        )._asdict()
         summaries = {
             group_name(group): getattr(estimate, form)(**options)
             for group, estimate in self.groups.items()
@@ -510,7 +512,7 @@ def _pooled_test(
     statistic, rank = 0.0, 0
     for tally, estimate in sides:
         distance = estimate.basis.unbiased - pooled.basis.unbiased
-        of_group, rank = wald(distance[list(numbers)], covariance)
+        of_group, rank = wald_statistic(distance[list(numbers)], covariance)
         statistic += tally.respondents * of_group
     return against_chi_square(ALIKE, "score", statistic, (len(sides) - 1) * rank)
 
@@ -525,4 +527,6 @@ def _apart_test(groups: Sequence[Any]) -> HypothesisTest:
     blocks = block_diag(*(group.covariance[:free, :free] for group in compared))
     shared = np.ones((len(compared), len(compared)))
     covariance = blocks + np.kron(shared, first.covariance[:free, :free])
-    return against_chi_square(ALIKE, "score", *wald(differences, covariance))
+    return against_chi_square(
+        ALIKE, "score", *wald_statistic(differences, covariance)
+    )

@@ -34,7 +34,12 @@ from deniable.files.row_names import check_same_people
 from deniable.groups.display import groups_picture, groups_sheet
 from deniable.rendering import Sheet
 from deniable.tallies.base import AdditiveTally
-from deniable.tallies.group_labels import Group, group_label, group_order, numbered
+from deniable.tallies.group_labels import (
+    Group,
+    group_label,
+    group_order,
+    number_groups,
+)
 from deniable.tallies.responses import Responses
 from deniable.tallies.weighted import WeightedTally
 from deniable.types import operation
@@ -314,7 +319,7 @@ def tally_by(
     """
     check_groups(design)
     check_same_people(responses=responses, groups=by, reached=also)
-    given, (order, numbers) = _rows(design, responses), numbered(by)
+    given, (order, numbers) = _rows(design, responses), number_groups(by)
     if len(given) != len(numbers):
         raise Incompatible(
             f"there are {len(given):,} responses and {len(numbers):,} groups; expected one for each row."

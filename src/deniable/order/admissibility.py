@@ -67,7 +67,7 @@ class Admissibility:
 
     def __str__(self) -> str:
         if not self.flaws:
-            return f"admissible at γ = {exact.shown(self.gamma)}"
+            return f"admissible at γ = {exact.text(self.gamma)}"
         problems = [flaw.problem for flaw in self.flaws[:SHOWN_FLAWS]]
         omitted = (
             [f"… and {len(self.flaws) - SHOWN_FLAWS:,} more."]
@@ -76,7 +76,7 @@ class Admissibility:
         )
         return "\n".join(
             [
-                f"not admissible at γ = {exact.shown(self.gamma)}:",
+                f"not admissible at γ = {exact.text(self.gamma)}:",
                 *problems,
                 *omitted,
             ]
@@ -122,7 +122,7 @@ def admissible(
         problem = _problem(values, limit, min_parity)
         if problem:
             name = (
-                repr(names[group[0]]) if names is not None else exact.shown(group[0])
+                repr(names[group[0]]) if names is not None else exact.text(group[0])
             )
             parity = exact.parity(values)
             flaws.append(
@@ -161,7 +161,7 @@ def read_gamma(channel: Channel, gamma: Rational | None) -> Fraction:
         return parity
     value = exact.rational(gamma, name="gamma")
     if value < 1:
-        raise InvalidNumber(f"γ = e^ε is {exact.shown(value)}; expected at least 1.")
+        raise InvalidNumber(f"γ = e^ε is {exact.text(value)}; expected at least 1.")
     return value
 
 
@@ -178,7 +178,7 @@ def _levels(channel: Channel) -> MergedRows:
 
 def _problem(values: set[Fraction], gamma: Fraction, min_parity: Fraction) -> str:
     parity = exact.parity(values)
-    parity_text = exact.shown(parity)
+    parity_text = exact.text(parity)
     if parity > gamma:
         return f"parity {parity_text} > γ; expected at most γ. It is less private than was asked for."
     if parity == 1:
@@ -209,11 +209,11 @@ def largest_trace(k: int, gamma: Rational) -> Fraction:
     if k < 2:
         raise InvalidDesign(f"there are {k} categories; expected at least 2.")
     if value < 1:
-        raise InvalidNumber(f"γ = e^ε is {exact.shown(value)}; expected at least 1.")
+        raise InvalidNumber(f"γ = e^ε is {exact.text(value)}; expected at least 1.")
     return k * value / (value + k - 1)
 
 
-def unchanged(
+def p_unchanged(
     design: Design | Channel, shares: Sequence[Rational] | None = None
 ) -> Fraction:
     """Return the probability that the response equals the answer, for given shares; by default equal ones.
@@ -224,7 +224,7 @@ def unchanged(
 
     Example:
         >>> from deniable.designs import binary, k_ary
-        >>> unchanged(k_ary(5, p="1/2")), unchanged(binary("9/10", "7/10"), ["1/4", "3/4"])
+        >>> p_unchanged(k_ary(5, p="1/2")), p_unchanged(binary("9/10", "7/10"), ["1/4", "3/4"])
         (Fraction(1, 2), Fraction(3, 4))
     """
     channel = channel_of(design)
@@ -324,7 +324,7 @@ def repair(
     work = _Work(first.dense())
     if all(exact.parity(row) == 1 for row in work.channel.rows if any(row)):
         work.take(
-            from_nothing(work.channel, limit),
+            gamma_diagonal_fallback(work.channel, limit),
             "answers were not told at all: every response is new",
         )
     elif first.answers == 2:
@@ -508,7 +508,7 @@ def to_warner(channel: Dense, gamma: Fraction) -> Improvement:
     return Improvement(Dense.from_rows(better), Dense.from_rows(garbling))
 
 
-def from_nothing(channel: Dense, gamma: Fraction) -> Improvement:
+def gamma_diagonal_fallback(channel: Dense, gamma: Fraction) -> Improvement:
     """Return the γ-diagonal design for one whose responses do not depend on answers at all."""
     size = channel.answers
     better = Diagonal(size, gamma.numerator, gamma.denominator).dense()
@@ -538,8 +538,10 @@ def _independent(
     ]
 
 
-def _nested(weights: Sequence[Fraction]) -> list[tuple[tuple[int, ...], Fraction]]:
-    """Return the positions above a threshold that is even on 0 … 1, and how likely they are exactly these."""
+def _threshold_sets(
+    weights: Sequence[Fraction],
+) -> list[tuple[tuple[int, ...], Fraction]]:
+    """Return the positions above a threshold that is uniform on 0 … 1, and the probability of each such set."""
     steps = sorted({*weights, Fraction(0)})
     return [
         (
@@ -553,7 +555,7 @@ def _nested(weights: Sequence[Fraction]) -> list[tuple[tuple[int, ...], Fraction
 SPLITS: dict[
     str, Callable[[Sequence[Fraction]], list[tuple[tuple[int, ...], Fraction]]]
 ] = {
-    "nested": _nested,
+    "nested": _threshold_sets,
     "independent": _independent,
 }
 
@@ -574,7 +576,7 @@ def _check_repaired(channel: Channel, gamma: Rational | None) -> Fraction:
     limit = read_gamma(channel, gamma)
     if channel.parity > limit:
         raise InvalidDesign(
-            f"the parity is {exact.shown(channel.parity)}, above γ = {exact.shown(limit)}; expected at most γ.",
+            f"the parity is {exact.text(channel.parity)}, above γ = {exact.text(limit)}; expected at most γ.",
             "Garbling lowers a parity, repairs do not: start from a more private design, or allow a larger γ.",
         )
     if limit == 1:

@@ -137,7 +137,7 @@ class BitByBit(Step):
 
     @property
     def recipe(self) -> str:
-        p_one, zero = (exact.shown(p) for p in self.each)
+        p_one, zero = (exact.text(p) for p in self.each)
         return (
             f"make every bit by itself: 1 with probability {p_one} where the "
             f"response has a 1, {zero} where it has a 0"

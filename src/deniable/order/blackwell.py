@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from deniable import exact
 from deniable.channel import Channel, Dense, Product, Sets
-from deniable.channel.product import join, split
+from deniable.channel.product import join, mixed_radix_digits
 from deniable.designs.design import Design
 from deniable.designs.labels import same_labels
 from deniable.errors import Incompatible, InvalidRequest
@@ -246,7 +246,7 @@ def _lift_separation(
             {
                 r: tuple(row)
                 for r in range(old.responses)
-                if split(r, responses)[factor] == i
+                if mixed_radix_digits(r, responses)[factor] == i
             }
         )
     return Separation(lifted, separation.coarse, separation.fine, separation.game)

@@ -341,7 +341,7 @@ def check_cells(cells: int) -> None:
     """
     if cells > _MAX_HISTORIES:
         raise InvalidRequest(
-            f"there are {exact.shown(cells)} histories and answers to go through; expected at most "
+            f"there are {exact.text(cells)} histories and answers to go through; expected at most "
             f"{_MAX_HISTORIES:,}.",
             "Ask for the parity or for single probabilities instead, or take fewer stages or categories.",
         )

@@ -323,7 +323,7 @@ def relax(old: Design, new: Design) -> Relaxation:
     check_alike(old, new)
     step = find_step(old.channel, new.channel)
     if isinstance(step, Separation):
-        raise _not_ordered(old, new, step)
+        raise _not_ordered_error(old, new, step)
     return Relaxation(old, new, step)
 
 
@@ -439,7 +439,7 @@ def family_ladder(
         ) from None
 
 
-def _not_ordered(old: Design, new: Design, proof: Separation) -> NotOrdered:
+def _not_ordered_error(old: Design, new: Design, proof: Separation) -> NotOrdered:
     earned = f"the first earns {float(proof.coarse):.6g} and the second at most {float(proof.fine):.6g}"
     problem = (
         f"a response of {old!r} cannot be raised to {new!r}, which does not tell all that the first does; expected a "

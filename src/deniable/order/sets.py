@@ -265,7 +265,7 @@ class Nested(Step):
         return "; ".join(
             f"from a set of {share.fine} make "
             + ", ".join(
-                f"{description} with probability {exact.shown(mass)}"
+                f"{description} with probability {exact.text(mass)}"
                 for description, mass in zip(
                     _describe_ways(share, self.new.size), share[2:], strict=True
                 )

@@ -232,7 +232,7 @@ class KeepOrFresh(Step):
     def recipe(self) -> str:
         if self.share == 1:
             return "send the response on as it is"
-        return f"keep the response with probability {exact.shown(self.share)}, else draw any response evenly"
+        return f"keep the response with probability {exact.text(self.share)}, else draw any response evenly"
 
     def written(self) -> Channel | None:
         if self.share == 1 or not self.base.exchangeable:
@@ -458,7 +458,7 @@ class Crossed(Step):
 
     @property
     def recipe(self) -> str:
-        p_kept = exact.shown(self.channel.probability(0, given=0))
+        p_kept = exact.text(self.channel.probability(0, given=0))
         return f"keep the response with probability {p_kept}, else draw one of the others evenly"
 
     def written(self) -> Channel:

@@ -44,7 +44,7 @@ def ideal_deck_variance(
 
 
 def crossing(people: int, epsilon: Rational, middle: Rational) -> Interval:
-    """Return the shares between which Warner's design has a smaller variance than the dealt deck; outside it has not.
+    """Return the range of shares in which Warner's design has a smaller variance than the dealt deck.
 
     Implements: [SYZ23], eq. (5). The ε of the deck is that against a reader of one response; against a collector who
     knows the other answers a deck without spare cards has no ε at all, and Warner's design keeps its own.

@@ -29,7 +29,7 @@ from deniable.errors import InvalidRequest, quoted
 from deniable.estimates.inverses import MOST_WRITTEN
 from deniable.estimates.shares import covariance, read_shares
 from deniable.exact import Rational
-from deniable.order.admissibility import unchanged
+from deniable.order.admissibility import p_unchanged
 from deniable.plan.planned import PlanTable, more_people, plan_sheet
 from deniable.plan.precision import variance
 from deniable.plan.staircase import MAX_PATTERNED, staircase
@@ -235,7 +235,7 @@ def _candidate(
 ) -> ConsideredDesign:
     risk = _risk(design, shares, category)
     size = _bytes(design.channel.responses)
-    same = float(unchanged(design)) if design.categories == design.symbols else 0.0
+    same = float(p_unchanged(design)) if design.categories == design.symbols else 0.0
     return ConsideredDesign(name, design, risk, same, size)
 
 

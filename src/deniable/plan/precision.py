@@ -251,7 +251,7 @@ def target_variance(
     demand = variance if variance is not None else margin
     if not is_number(demand) or not 0 < demand < 1e100:
         raise InvalidRequest(
-            f"the demand is {exact.shown(demand)}; expected a positive number."
+            f"the demand is {exact.text(demand)}; expected a positive number."
         )
     z = quantile(read_probability(level, "the level"))
     if not z:
@@ -279,7 +279,7 @@ def read_whole(number: int, name: str, least: int = 1) -> int:
         or not least <= number <= MAX_RESPONDENTS
     ):
         raise InvalidRequest(
-            f"{name} is {exact.shown(number)}; expected a whole number of at least {least}, and at most 2^62."
+            f"{name} is {exact.text(number)}; expected a whole number of at least {least}, and at most 2^62."
         )
     return int(number)
 

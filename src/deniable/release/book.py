@@ -416,7 +416,7 @@ class Book:
         finest = dict(rows)  # the last one of each question stays
         return {question: read_parity(text) for question, text in finest.items()}
 
-    def out(self, question: int) -> set[int]:
+    def released_stages(self, question: int) -> set[int]:
         """Return the released stages of a question."""
         statement = (
             "SELECT DISTINCT stage FROM release_response JOIN release_stage ON stage = id "
@@ -482,7 +482,7 @@ class Book:
             question="" if row is None else row.name,
             design=design,
             holder=holder,
-            at=now(),
+            at=utc_now(),
             epsilon_before=exact.log_above(_spent_on(before, question)),
             epsilon_after=exact.log_above(_spent_on(after, question)),
             total_before=exact.log_above(compose_parities(before.values())),
@@ -555,7 +555,7 @@ class Book:
         epsilons = {receipt.question: receipt.epsilon_after for receipt in history}
         entered = {(receipt.question, receipt.design) for receipt in history}
         for row in self.questions():
-            stages, out = self.stages(row.id), self.out(row.id)
+            stages, out = self.stages(row.id), self.released_stages(row.id)
             if any(
                 (row.name, stage.design) not in entered
                 for stage in stages
@@ -660,7 +660,7 @@ class Bookkeeper(Closable):
                 migrate(tables, PART, MIGRATIONS)
                 columns, row = (
                     ("id", "kind", "budget", "made", "seal"),
-                    (name, cls.KIND, limit, now()),
+                    (name, cls.KIND, limit, utc_now()),
                 )
                 tables.insert(
                     "release_book",
@@ -766,7 +766,7 @@ def _sum(entries: Iterable[str]) -> int:
     )
 
 
-def now() -> str:
+def utc_now() -> str:
     """Return the time in UTC, to the second."""
     return datetime.now(UTC).isoformat(timespec="seconds")
 

@@ -25,8 +25,8 @@ from deniable.release.book import (
     Bookkeeper,
     QuestionRow,
     Staged,
-    now,
     read_parity,
+    utc_now,
 )
 from deniable.release.receipts import Budget, Receipt, compose_parities
 from deniable.release.stages import SameNeighbours, enter, read_stage
@@ -336,7 +336,7 @@ class Ledger(Bookkeeper):
             planned = (
                 None
                 if ladder is None
-                else (ladder, _planned(ladder, number, self._source))
+                else (ladder, _draw_stages(ladder, number, self._source))
             )
             enter(
                 book,
@@ -412,7 +412,7 @@ def release(
             f"the respondent withdrew {quoted(question, 60)} on {withdrawn[OWNER]}; nothing more is released."
         )
     design = (
-        _waiting(book, row)
+        _first_unreleased(book, row)
         if stage is None
         else read_stage(book, book.stages(row.id), stage)
     )
@@ -437,8 +437,8 @@ def release(
     )
 
 
-def _waiting(book: Book, row: QuestionRow) -> Staged:
-    """Return the first stage that is drawn and not out."""
+def _first_unreleased(book: Book, row: QuestionRow) -> Staged:
+    """Return the first stage that is drawn and not released."""
     drawn_stages = book.drawn(row.id, [OWNER])
     for stage in book.stages(row.id):
         if (
@@ -474,7 +474,7 @@ def _draw(book: Book, row: QuestionRow, group: SameNeighbours) -> list[int]:
     ]
 
 
-def _planned(ladder: Ladder, answer: int, source: Source) -> list[list[int]]:
+def _draw_stages(ladder: Ladder, answer: int, source: Source) -> list[list[int]]:
     """Draw all stages of a ladder, the finest first; return them with the coarsest first."""
     responses = [ladder.designs[-1].channel.draw(answer, source)]
     for step in reversed(ladder.steps):
@@ -486,13 +486,13 @@ def _status(book: Book) -> Status:
     spent, budget = book.spent(), book.budget()
     total = compose_parities(spent.values())
     standings = tuple(
-        _standing(book, row, spent.get(row.id, Fraction(1)))
+        _question_state(book, row, spent.get(row.id, Fraction(1)))
         for row in book.questions()
     )
     return Status(book.name(), standings, total, budget.shown, budget.left(total))
 
 
-def _standing(book: Book, row: QuestionRow, spent: Ratio) -> Standing:
+def _question_state(book: Book, row: QuestionRow, spent: Ratio) -> Standing:
     drawn_stages, budget = book.drawn(row.id, [OWNER]), Budget.read(row.budget)
     stages = []
     for stage in book.stages(row.id):
@@ -535,8 +535,8 @@ def _withdraw(
         raise InvalidRequest("nothing is left to withdraw.")
     out: list[tuple[str, float, tuple[str, ...]]] = []
     for row in open_rows:
-        book.erase([OWNER], row.id, now())
-        released = book.out(row.id)
+        book.erase([OWNER], row.id, utc_now())
+        released = book.released_stages(row.id)
         for stage in book.stages(row.id):
             if stage.id in released:
                 out.append(

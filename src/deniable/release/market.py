@@ -559,7 +559,7 @@ def _find_consent(
     if design.parity > consent.parity:
         raise NotAllowed(
             f"the respondent agreed to sell {quoted(row.name, 60)} to {quoted(buyer, 60)} up to "
-            f"ε = {exact.shown(consent.epsilon)}, and this stage has {formats.epsilon(design.epsilon, 6)}. Nothing "
+            f"ε = {exact.text(consent.epsilon)}, and this stage has {formats.epsilon(design.epsilon, 6)}. Nothing "
             "was released.",
             "Ask the respondent for consent to more, or buy a coarser stage.",
         )

@@ -25,7 +25,13 @@ from deniable.order.ladders import (
     stages_of,
 )
 from deniable.order.relaxation import ladder
-from deniable.release.book import EVERY_QUESTION, Book, Bookkeeper, QuestionRow, now
+from deniable.release.book import (
+    EVERY_QUESTION,
+    Book,
+    Bookkeeper,
+    QuestionRow,
+    utc_now,
+)
 from deniable.release.receipts import Budget, Receipt
 from deniable.release.stages import (
     SameNeighbours,
@@ -200,7 +206,7 @@ class Panel(Bookkeeper):
                 raise InvalidRequest(
                     f"{design!r} is no design of categories; expected one."
                 )
-            names = _asked_for(book, row, respondents)
+            names = _select_respondents(book, row, respondents)
             before = book.spent()
             releases = release(book, row, design, names, _draw)
             fresh = sum(not release.released for release in releases.values())
@@ -224,7 +230,7 @@ class Panel(Bookkeeper):
             row = book.require_question(question)
             stages, drawn_stages = (
                 book.stages(row.id),
-                book.drawn(row.id, _asked_for(book, row, None)),
+                book.drawn(row.id, _select_respondents(book, row, None)),
             )
             designs = [book.design(stage.design) for stage in stages]
         out = [
@@ -254,7 +260,7 @@ class Panel(Bookkeeper):
         with self.transaction() as book:
             gone = book.withdrawn(EVERY_QUESTION)
             names = [name for name in dict.fromkeys(respondents) if name not in gone]
-            book.erase(names, EVERY_QUESTION, now())
+            book.erase(names, EVERY_QUESTION, utc_now())
         return len(names)
 
 
@@ -294,10 +300,10 @@ def _question(
     return row
 
 
-def _asked_for(
+def _select_respondents(
     book: Book, row: QuestionRow, respondents: Sequence[str] | None
 ) -> list[str]:
-    """Return those who have answered a question and not withdrawn; all of them, or those who are named.
+    """Return those who answered a question and did not withdraw; all of them, or the named ones.
 
     Raises:
         InvalidRequest: some of those who are named have not answered, or have withdrawn.

@@ -65,7 +65,7 @@ class Budget:
         value = exact.non_negative_epsilon(number, name="the budget")
         if value > _MAX_EPSILON:
             raise InvalidNumber(
-                f"the budget is {exact.shown(number)}; expected at most {_MAX_EPSILON:,}.",
+                f"the budget is {exact.text(number)}; expected at most {_MAX_EPSILON:,}.",
                 "Leave it out for no limit.",
             )
         if isinstance(number, numbers.Real) and not isinstance(

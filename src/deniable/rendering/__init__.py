@@ -169,14 +169,14 @@ def to_text(sheet: Sheet, width: int | None = None) -> str:
     lines += [f"… {sheet.left_out:,} more"] if sheet.left_out else []
     return "\n".join(
         [
-            _broken(sheet.title, width),
+            _wrap_words(sheet.title, width),
             *lines,
-            *(_broken(note, width) for note in sheet.notes),
+            *(_wrap_words(note, width) for note in sheet.notes),
         ]
     )
 
 
-def _broken(text: str, width: int | None) -> str:
+def _wrap_words(text: str, width: int | None) -> str:
     """Return a text in lines that are no wider, broken between words."""
     if width is None:
         return text
@@ -217,15 +217,15 @@ def to_markdown(sheet: Sheet) -> str:
         | yes\|no | 12% |
     """
     lines = [
-        tuple(map(_markdown, sheet.heads)),
+        tuple(map(_escape_markdown, sheet.heads)),
         tuple(":--" if is_text else "--:" for is_text in sheet.is_text),
     ]
-    lines += [tuple(map(_markdown, row)) for row in sheet.cells]
+    lines += [tuple(map(_escape_markdown, row)) for row in sheet.cells]
     table = ["| " + " | ".join(row) + " |" for row in lines]
-    notes = "\n\n".join(map(_markdown, (*sheet.rest, *sheet.notes)))
+    notes = "\n\n".join(map(_escape_markdown, (*sheet.rest, *sheet.notes)))
     return "\n".join(
         [
-            f"**{_markdown(sheet.title)}**",
+            f"**{_escape_markdown(sheet.title)}**",
             "",
             *table,
             *(["", notes] if notes else []),
@@ -503,7 +503,7 @@ def _html(text: str) -> str:
     return html.escape(_line(text))
 
 
-def _markdown(text: str) -> str:
+def _escape_markdown(text: str) -> str:
     for letter in "\\|*_`<>[]#~&":
         text = text.replace(letter, f"\\{letter}")
     return _line(text)

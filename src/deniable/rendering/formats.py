@@ -158,7 +158,7 @@ def interval(low: str, high: str) -> str:
 
 
 def listing(parts: Sequence[str]) -> str:
-    """Return parts of a sentence with commas and a last "and" between them.
+    """Return parts of a sentence joined by commas and a last "and".
 
     Example:
         >>> listing(["yes"]), listing(["a", "b", "c"])

@@ -125,7 +125,7 @@ def start_picture(
     axes = figure.add_subplot()
     lines = [textwrap.fill(line, letters) for line in title.splitlines()]
     set_title(axes, "\n".join(lines))
-    plain(axes)
+    strip_frame(axes)
     return figure, axes
 
 
@@ -140,8 +140,8 @@ def set_main_title(figure: Figure, title: str, *notes: str) -> None:
     figure.suptitle(text, x=0.01, ha="left", color=INK, fontsize=11)
 
 
-def plain(axes: Axes) -> None:
-    """Take away the frame and the ticks, and lay a pale grid under what is drawn."""
+def strip_frame(axes: Axes) -> None:
+    """Remove the frame and the ticks of axes, and lay a pale grid under the marks."""
     axes.grid(color=GRID, linewidth=0.6)
     axes.set_axisbelow(True)
     _write_in_ink(axes)

@@ -24,10 +24,10 @@ from deniable.rendering.pictures import (
     draw_grouped_bars,
     draw_views,
     name_rows,
-    plain,
     set_main_title,
     set_title,
     start_picture,
+    strip_frame,
 )
 from deniable.types import find_operation
 
@@ -119,7 +119,7 @@ def _directions(order: Order) -> dict[str, Garbling | Separation]:
 def _reason(proof: Garbling | Separation) -> str:
     if isinstance(proof, Garbling):
         return proof.recipe
-    return f"{proof.game}: {exact.shown(proof.coarse)} against {exact.shown(proof.fine)} at most"
+    return f"{proof.game}: {exact.text(proof.coarse)} against {exact.text(proof.fine)} at most"
 
 
 @picture_of.register
@@ -127,7 +127,7 @@ def _(order: Order, *, title: str = "") -> Picture:
     figure = Picture(figsize=(8, 4), layout="constrained")
     directions = _directions(order).items()
     for axes, (name, proof) in zip(figure.subplots(1, 2), directions, strict=True):
-        plain(axes)
+        strip_frame(axes)
         set_title(axes, f"the {name}: {'' if proof else 'im'}possible", 10)
         if isinstance(proof, Separation):
             _draw_separation(axes, proof)
@@ -208,7 +208,7 @@ def _(planned: Planned, *, title: str = "") -> Picture:
         values = [float(line[name]) for line in lines]
         axes.plot(values, range(len(values)), "o", color=ACCENT, markersize=6)
         name_rows(axes, labels if axes is subplots[0] else [""] * len(labels))
-        plain(axes)
+        strip_frame(axes)
         axes.set_xlabel(name)
         axes.margins(x=0.15)
         axes.locator_params(axis="x", nbins=4)

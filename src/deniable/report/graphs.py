@@ -19,11 +19,11 @@ from deniable.rendering.pictures import (
     MAX_BARS,
     TRUTH,
     Picture,
-    plain,
     set_main_title,
     set_title,
     shorten,
     start_picture,
+    strip_frame,
 )
 from deniable.types.key_value.estimate import ItemEstimate
 
@@ -153,7 +153,7 @@ def _scatter(
             )
             name = f"{label} ({int(mask.sum()):,})"
             axes.plot(true[mask], values[mask], "o", color=color, ms=4, label=name)
-    plain(axes)
+    strip_frame(axes)
     line = [min(true, default=0.0), max(true, default=1.0)]
     axes.plot(line, line, color=INK, linewidth=0.9, linestyle=":")
     bottom, top = min([line[0], *low]), max([line[1], *high])

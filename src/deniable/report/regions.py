@@ -29,9 +29,9 @@ from deniable.designs.three_answers_best import (
 )
 from deniable.designs.two_answers_relaxed import (
     Candidate,
+    exposure_threshold_of_ratio,
     read_delta,
     read_ratio,
-    threshold,
 )
 from deniable.errors import InvalidDesign, InvalidRequest
 from deniable.estimates.covariances import Vector
@@ -49,10 +49,10 @@ from deniable.rendering.pictures import (
     LINES,
     TRUTH,
     Picture,
-    plain,
     set_main_title,
     set_title,
     start_picture,
+    strip_frame,
 )
 
 if TYPE_CHECKING:
@@ -301,7 +301,10 @@ def _draw_candidates(axes: Axes, choice: BinaryChoice) -> None:
 def _draw_levels(axes: Axes, epsilons: Vector, deltas: Vector) -> None:
     ratios = [read_ratio(epsilon) for epsilon in epsilons.tolist()]
     shares = [
-        [float(threshold(ratio, read_delta(delta))) for ratio in ratios]
+        [
+            float(exposure_threshold_of_ratio(ratio, read_delta(delta)))
+            for ratio in ratios
+        ]
         for delta in deltas.tolist()
     ]
     # g spans orders of magnitude; its logarithm is smooth.
@@ -323,7 +326,7 @@ def _draw_levels(axes: Axes, epsilons: Vector, deltas: Vector) -> None:
             _label_end(axes, np.array(ends), epsilons[-1], share)
     axes.set_xlim(epsilons[0], epsilons[-1])
     axes.set(xlabel="ε", ylabel="δ")
-    plain(axes)
+    strip_frame(axes)
 
 
 def _label_end(axes: Axes, ends: Outline, right: float, share: float) -> None:
@@ -476,7 +479,7 @@ def _fill(
 
 
 def _label_probabilities(axes: Axes, title: str, low: float) -> None:
-    plain(axes)
+    strip_frame(axes)
     set_title(axes, title)
     axes.set(xlim=(low, 1), ylim=(low, 1), aspect="equal", ylabel="p2")
     axes.set_xlabel("p1: how often the first answer is kept")

@@ -173,7 +173,7 @@ class Codebook:
             yield f"{number} `{design.name}`, `{design.hash}`, ε = {epsilon_words(design.epsilon)}.\n"
             cells = self.cells(question, design)
             if not cells:
-                many = exact.shown(design.channel.responses)
+                many = exact.text(design.channel.responses)
                 yield f"{design.channel.answers:,} answers and {many} responses, which are not listed.\n"
                 continue
             yield "| answer | response | probability | Bayes factors of the answer, at least and at most |"

@@ -41,7 +41,7 @@ class Link:
     invitation: str = field(default="", repr=False)
 
     @classmethod
-    def to(
+    def to_survey(
         cls,
         survey: Survey,
         base: str,

@@ -129,7 +129,7 @@ class AdditiveTally(Rendered, Sealed, Generic[Asking]):
         return (
             isinstance(other, type(self))
             and self.design == other.design
-            and all(map(_same, self._parts.values(), other._parts.values()))
+            and all(map(_are_equal, self._parts.values(), other._parts.values()))
         )
 
     def __hash__(self) -> int:
@@ -141,7 +141,7 @@ class AdditiveTally(Rendered, Sealed, Generic[Asking]):
 
     def to_body(self) -> dict[str, Any]:
         """Return the counts for JSON, with the hash of their design."""
-        parts = {name: _plain(part) for name, part in self._parts.items()}
+        parts = {name: _serialize_part(part) for name, part in self._parts.items()}
         return {self.OWNER: self.design.hash, **parts}
 
     @classmethod
@@ -321,16 +321,16 @@ def _plus(first: Any, second: Any) -> Any:
     return first + second
 
 
-def _same(first: object, second: object) -> bool:
+def _are_equal(first: object, second: object) -> bool:
     if isinstance(first, np.ndarray):
         return np.array_equal(first, second)  # type: ignore[arg-type]  # of the same field
     return bool(first == second)
 
 
-def _plain(part: Any) -> Any:
-    """Return a part of a tally for JSON."""
+def _serialize_part(part: Any) -> Any:
+    """Serialize a part of a tally for JSON."""
     if isinstance(part, tuple):
-        return list(map(_plain, part))
+        return list(map(_serialize_part, part))
     if isinstance(part, np.ndarray):
         return part.tolist()
     if isinstance(part, Fraction):

@@ -13,7 +13,7 @@ from deniable.designs import Design, direct
 from deniable.designs.labels import Labels
 from deniable.errors import InvalidRequest
 from deniable.files.row_names import name_of
-from deniable.tallies.group_labels import group_name, numbered
+from deniable.tallies.group_labels import group_name, number_groups
 from deniable.tallies.responses import Responses
 
 __all__ = [
@@ -21,7 +21,7 @@ __all__ = [
     "asked_part",
     "column_of",
     "known_attributes",
-    "openly_known",
+    "public_attribute",
     "subject",
 ]
 
@@ -29,8 +29,8 @@ __all__ = [
 _KNOWN = "openly known"
 
 
-def openly_known(categories: Labels) -> Design:
-    """Return the design of an attribute that nobody was asked about, such as a sex that stands in the register.
+def public_attribute(categories: Labels) -> Design:
+    """Return the design of a public attribute, such as a sex that stands in the register.
 
     It sends what is as `direct` does, and has another name: nothing was revealed by it.
 
@@ -48,7 +48,7 @@ def asked_part(design: Design) -> Design:
 
     Example:
         >>> from deniable.designs import product, warner
-        >>> asked_part(product({"smokes": warner(1), "sex": openly_known(["f", "m"])})).epsilon
+        >>> asked_part(product({"smokes": warner(1), "sex": public_attribute(["f", "m"])})).epsilon
         1.0
     """
     asked = [
@@ -83,7 +83,7 @@ class KnownColumn(NamedTuple):
     """A column whose rows are numbers of responses.
 
     Attributes:
-        design: what they were drawn with; `openly_known` for what nobody was asked.
+        design: what they were drawn with; `public_attribute` for what nobody was asked.
         codes: the number of each row's response; -1 where there is none.
         name: what the column is called, or nothing.
         open: whether it is openly known, and nothing was drawn.
@@ -128,7 +128,7 @@ def column_of(given: object) -> KnownColumn:
         raise InvalidRequest(
             "there is one column; expected two, for rows and columns."
         )
-    order, numbers = numbered(given)
+    order, numbers = number_groups(given)
     groups = [group for group in order if group is not None]
     if len(groups) < 2:
         raise InvalidRequest(
@@ -137,7 +137,7 @@ def column_of(given: object) -> KnownColumn:
     codes = np.array(
         [-1 if group is None else groups.index(group) for group in order]
     )
-    design = openly_known([group_name(group) for group in groups])
+    design = public_attribute([group_name(group) for group in groups])
     return KnownColumn(design, codes[numbers], name_of(given), True)
 
 

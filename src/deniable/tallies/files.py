@@ -112,7 +112,7 @@ def counted_batches(
     """
     prefix = f"{question}." if question else ""
     ours = columns.named_design(metadata_key(question))
-    response_columns, hash_columns = _wanted(columns, design, prefix, ours)
+    response_columns, hash_columns = _select_columns(columns, design, prefix, ours)
     for name in beside:
         if columns.names is not None and columns.names.count(name) != 1:
             raise _no_column(columns, name)
@@ -128,7 +128,7 @@ def counted_batches(
         try:
             tallies: dict[Values, Any] = {(): count(design, responses, are_codes)}
         except InvalidResponse as error:
-            raise _located(error, columns, rows) from None
+            raise _locate_error(error, columns, rows) from None
         rows += len(batch)
         if by:
             groups = _divide_rows(batch, responses, by)
@@ -164,7 +164,7 @@ def metadata_key(question: str = "") -> str:
     return f"{_METADATA}.{question}" if question else _METADATA
 
 
-def _located(
+def _locate_error(
     error: InvalidResponse, columns: ColumnFile, before: int
 ) -> InvalidResponse:
     """Return an error about a response at an index as one about a row of the file."""
@@ -177,10 +177,10 @@ def _located(
     return InvalidResponse(row + error.problem[match.end() :], error.hint)
 
 
-def _wanted(
+def _select_columns(
     columns: ColumnFile, design: AnyDesign, prefix: str, ours: str | None
 ) -> tuple[list[str], list[str]]:
-    """Return which columns to read: those of responses, and the one of the design where it must be looked at."""
+    """Return the columns to read: those of responses, and that of the design where it must be checked."""
     if ours is not None and ours != design.hash:
         raise foreign(columns.name, ours, design)
     responses, named = [prefix + name for name in design.columns], prefix + DESIGN

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from deniable.errors import InvalidRequest
 from deniable.files import arrow
 
-__all__ = ["Group", "group_label", "group_name", "group_order", "numbered"]
+__all__ = ["Group", "group_label", "group_name", "group_order", "number_groups"]
 
 Group: TypeAlias = Hashable
 """What a group is called: text, a number, None where nobody said; a tuple of them, for groups by several columns."""
@@ -30,8 +30,8 @@ def group_name(group: Group) -> str:
     return "(none)" if group is None else str(group)
 
 
-def numbered(by: Any) -> tuple[list[Group], NDArray[np.intp]]:
-    """Return the groups of a column in order, and the number of each row's.
+def number_groups(by: Any) -> tuple[list[Group], NDArray[np.intp]]:
+    """Return the groups of a column in order, and each row's index of its group.
 
     They stand as a column of categories has them, else sorted, with what is missing last. Of several columns each
     group is a tuple.
@@ -58,12 +58,12 @@ def numbered(by: Any) -> tuple[list[Group], NDArray[np.intp]]:
 def _distinct(by: Any) -> tuple[list[Group], NDArray[np.intp]]:
     """Return what a column holds, perhaps with repetitions, and the number of each row's."""
     if isinstance(by, Mapping):
-        columns = [numbered(value) for value in by.values()]
+        columns = [number_groups(value) for value in by.values()]
         if not columns or len({len(rows) for _, rows in columns}) > 1:
             raise InvalidRequest(
                 "the columns of groups have different numbers of rows; expected one for each row."
             )
-        return _combined(columns)
+        return _combine_columns(columns)
     if (
         isinstance(by, np.ndarray)
         and by.ndim == 1
@@ -83,19 +83,19 @@ def _distinct(by: Any) -> tuple[list[Group], NDArray[np.intp]]:
         )
     read = arrow.to_arrow(by) if arrow.is_column(by) else None
     if read is not None:
-        return _of_arrow(read)
+        return _arrow_labels(read)
     labels = [group_label(value) for value in by]
     number_of = {label: number for number, label in enumerate(dict.fromkeys(labels))}
     return list(number_of), np.array([number_of[value] for value in labels], np.intp)
 
 
-def _of_arrow(column: Any) -> tuple[list[Group], NDArray[np.intp]]:
+def _arrow_labels(column: Any) -> tuple[list[Group], NDArray[np.intp]]:
     import pyarrow as pa
 
     array = column.combine_chunks()
     array = array.storage if isinstance(array, pa.ExtensionArray) else array
     if pa.types.is_struct(array.type):
-        return _combined([numbered(each) for each in array.flatten()])
+        return _combine_columns([number_groups(each) for each in array.flatten()])
     if pa.types.is_string_view(array.type):
         array = array.cast(pa.large_string())
     coded = (
@@ -106,10 +106,10 @@ def _of_arrow(column: Any) -> tuple[list[Group], NDArray[np.intp]]:
     return [*map(group_label, values), None], rows
 
 
-def _combined(
+def _combine_columns(
     columns: list[tuple[list[Group], NDArray[np.intp]]],
 ) -> tuple[list[Group], NDArray[np.intp]]:
-    """Return the combinations of several columns that occur, as tuples."""
+    """Return the occurring combinations of several columns, as tuples."""
     combinations, rows = np.unique(
         np.stack([numbers for _, numbers in columns], axis=1),
         axis=0,

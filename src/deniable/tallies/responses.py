@@ -14,7 +14,7 @@ from deniable.errors import (
     Incompatible,
     InvalidRequest,
     InvalidResponse,
-    counted,
+    count_noun,
     require,
 )
 from deniable.files.row_names import index_of, name_of
@@ -270,7 +270,7 @@ class Responses(Generic[Asked]):
 
     def __repr__(self) -> str:
         gaps = int(self.gaps.sum())
-        return f"Responses({self.design!r}, {counted(len(self), 'row')}{f', {gaps:,} missing' if gaps else ''})"
+        return f"Responses({self.design!r}, {count_noun(len(self), 'row')}{f', {gaps:,} missing' if gaps else ''})"
 
     def check(self, design: AnyDesign) -> None:
         """Make sure that these are responses of a design.
@@ -346,7 +346,7 @@ class Responses(Generic[Asked]):
             MissingExtra: pandas is not installed.
         """
         columns = {
-            name: _spread(symbols, self.gaps)
+            name: _expand_rows(symbols, self.gaps)
             for name, symbols in self._symbols().items()
         }
         frame = data_frame(columns)
@@ -380,7 +380,7 @@ def _read_only(column: Any) -> NDArray[Any]:
     return view
 
 
-def _spread(present: list[object], absent: Missing) -> NDArray[np.object_]:
+def _expand_rows(present: list[object], absent: Missing) -> NDArray[np.object_]:
     column: NDArray[np.object_] = np.full(len(absent), None, object)
     column[~absent] = _to_objects(present)
     return column

@@ -84,7 +84,7 @@ class StageTallies(AdditiveTally[Ladder]):
                 raise InvalidResponse(
                     "the response before it is not of a coarser stage; expected one that is."
                 )
-            finest[old] = _without(
+            finest[old] = _subtract_one(
                 finest[old], tally(self.design.designs[old], [previous])
             )
         return StageTallies(self.design, tuple(seen), tuple(finest))
@@ -157,10 +157,12 @@ def count_stages(
     _check_stages(ladder, last)
     pairs = list(enumerate(zip(ladder, columns, strict=True), 1))
     seen = [
-        tally(design, _cut(column, last >= at)) for at, (design, column) in pairs
+        tally(design, _slice_column(column, last >= at))
+        for at, (design, column) in pairs
     ]
     finest = [
-        tally(design, _cut(column, last == at)) for at, (design, column) in pairs
+        tally(design, _slice_column(column, last == at))
+        for at, (design, column) in pairs
     ]
     return StageTallies(ladder, tuple(seen), tuple(finest))
 
@@ -225,13 +227,13 @@ def _in_columns(
     return columns, reached
 
 
-def _cut(column: Any, rows: Any) -> Any:
+def _slice_column(column: Any, rows: Any) -> Any:
     if isinstance(column, np.ndarray):
         return column[rows]
     return [column[row] for row in np.flatnonzero(rows).tolist()]
 
 
-def _without(counted: Tally, one: Tally) -> Tally:
+def _subtract_one(counted: Tally, one: Tally) -> Tally:
     if counted.respondents < 1 or (counted.counts < one.counts).any():
         raise InvalidResponse(
             "the response before it was not counted at its stage; expected one that was."

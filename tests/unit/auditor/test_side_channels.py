@@ -40,7 +40,7 @@ def test_bytes_of_every_source_are_counted(
     call: Callable[[], object], taken: int
 ) -> None:
     meter = Meter(call)
-    with meter.watching():
+    with meter.count_urandom():
         # from any place in a generator's table
         assert {meter.taken(call) for _ in range(9)} == {taken}
 
@@ -49,7 +49,7 @@ def test_nothing_stays_watched() -> None:
     import os
 
     before = os.urandom
-    with pytest.raises(RuntimeError), Meter(sound).watching():
+    with pytest.raises(RuntimeError), Meter(sound).count_urandom():
         raise RuntimeError
     assert os.urandom is before
     assert random._urandom is before  # type: ignore[attr-defined]

@@ -7,7 +7,7 @@ import pytest
 
 from deniable.chance import ScriptedSource
 from deniable.channel import Channel, Dense, Diagonal, Product, from_body
-from deniable.channel.product import combinations, join, split
+from deniable.channel.product import combinations, join, mixed_radix_digits
 from deniable.errors import InvalidDesign, UnreadableFile
 from tests.support.positions import script
 
@@ -87,7 +87,7 @@ def test_labels_of_combinations_follow_the_numbers() -> None:
     labels = combinations([["a", "b"], ["x", "y", "z"]])
     sizes = [2, 3]
     assert labels[join([1, 2], sizes)] == "b · z"
-    assert [split(number, sizes) for number in range(6)] == [
+    assert [mixed_radix_digits(number, sizes) for number in range(6)] == [
         (0, 0),
         (0, 1),
         (0, 2),

@@ -219,9 +219,9 @@ def test_what_is_printed_comes_after_the_file(
         def isatty(self) -> bool:
             return False
 
-    from deniable.cli.common import guarded, print_json, write
+    from deniable.cli.common import guard_command, print_json, write
 
-    @guarded
+    @guard_command
     def command(out: Path | None = None) -> None:
         print_json("{}")
         assert out is not None

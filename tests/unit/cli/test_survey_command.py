@@ -398,7 +398,7 @@ def test_a_password_is_neither_taken_from_a_command_line_nor_told(
     from deniable.collector.settings import Settings
 
     settings = Settings(database=address)
-    assert "sesame" not in f"{survey._where(settings)} {settings!r}"
+    assert "sesame" not in f"{survey._database_name(settings)} {settings!r}"
 
 
 @pytest.mark.parametrize(
@@ -567,7 +567,7 @@ def test_links_lead_to_where_the_collector_was_served(database: Path) -> None:
             "survey", "kiosk", "small", "--database", database, *address
         ).stdout.startswith(expected)
     seat.note("http://127.0.0.1:80")
-    assert store.database.noted() == "http://127.0.0.1:80", (
+    assert store.database.read_note() == "http://127.0.0.1:80", (
         "what was there before is gone"
     )
     seat.close()

@@ -69,7 +69,7 @@ def test_keys_of_those_who_share_a_device_are_drawn_from_the_source(
     with (
         answering((200, {}, FIELDED.to_json().encode())) as (base, _),
         Hub(
-            Link.to(FIELDED, base).text,
+            Link.to_survey(FIELDED, base).text,
             tmp_path / "hub",
             token="dn_any",
             patience=0,

@@ -69,7 +69,7 @@ def test_a_collector_that_asks_for_the_bare_truth_gets_nothing(
 ) -> None:
     survey, source = rogue(BARE), Recorded()
     with serving(survey) as (base, asked):
-        link = Link.to(survey, base).text
+        link = Link.to_survey(survey, base).text
         with make(
             link, tmp_path / "file", ceiling=ceiling, budget=math.inf, source=source
         ) as device:
@@ -91,7 +91,7 @@ def test_the_truth_is_sent_to_those_who_are_allowed_it_by_name(
     with (
         serving(survey) as (base, _),
         make(
-            Link.to(survey, base).text,
+            Link.to_survey(survey, base).text,
             tmp_path / "file",
             ceiling=math.inf,
             budget=math.inf,
@@ -114,7 +114,7 @@ def test_one_question_is_below_the_ceiling_and_all_together_below_the_budget(
     )
     with (
         serving(survey) as (base, _),
-        make(Link.to(survey, base).text, tmp_path / "file") as device,
+        make(Link.to_survey(survey, base).text, tmp_path / "file") as device,
     ):
         with pytest.raises(
             OverBudget, match=r"ε = 3\.0001[0-9]*; this device allows 3\. "
@@ -136,7 +136,7 @@ def test_limits_are_asked_for_at_every_stage_and_nothing_beyond_lies_in_the_file
     stages = ladder([k_ary(COLOURS, epsilon=epsilon) for epsilon in (1, 2, 5)])
     survey = rogue(question("colour", stages, acknowledge=5))
     with serving(survey) as (base, _):
-        link = Link.to(survey, base).text
+        link = Link.to_survey(survey, base).text
         with one(link, tmp_path / "file") as client:
             client.answer("colour", "red")
             with closing(sqlite3.connect(tmp_path / "file")) as database:
@@ -177,7 +177,9 @@ def test_a_definition_that_is_swapped_is_not_obeyed(
     for number, other in enumerate(swaps):
         with (
             serving(other, honest) as (base, asked),
-            make(Link.to(honest, base).text, tmp_path / f"file {number}") as device,
+            make(
+                Link.to_survey(honest, base).text, tmp_path / f"file {number}"
+            ) as device,
         ):
             with pytest.raises(Incompatible, match="the link names"):
                 answer(device, smokes="yes")
@@ -186,7 +188,9 @@ def test_a_definition_that_is_swapped_is_not_obeyed(
             assert device.survey == honest
         # … so that a later swap finds nobody who asks
         with serving(other) as (base, asked):
-            link = replace(Link.to(honest, base), base=device._state.link.base)
+            link = replace(
+                Link.to_survey(honest, base), base=device._state.link.base
+            )
             with make(link.text, tmp_path / f"file {number}") as again:
                 assert again.survey == honest
             assert asked == []
@@ -196,7 +200,7 @@ def test_a_definition_without_keys_is_not_obeyed(tmp_path: Path) -> None:
     survey = small()
     with (
         serving(survey) as (base, _),
-        one(Link.to(survey, base).text, tmp_path / "file") as client,
+        one(Link.to_survey(survey, base).text, tmp_path / "file") as client,
         pytest.raises(Incompatible, match="no keys"),
     ):
         client.answer("smokes", "yes")
@@ -208,7 +212,7 @@ def test_what_was_answered_before_a_limit_fell_does_not_leave(
     """A device is switched off between an answer and its release, and comes back with less patience."""
     survey = rogue(question("smokes", warner(epsilon=3), acknowledge=3))
     with serving(survey) as (base, _):
-        link = Link.to(survey, base).text
+        link = Link.to_survey(survey, base).text
         with one(link, tmp_path / "file") as client:
             client._ledger.answer(
                 "smokes",
@@ -248,7 +252,7 @@ def test_what_waits_in_a_hub_is_sent_in_the_order_of_its_keys(
     survey, sent = small(keys=KEYS), list[str]()
     with (
         serving(survey) as (base, _),
-        many(Link.to(survey, base).text, tmp_path / "file") as hub,
+        many(Link.to_survey(survey, base).text, tmp_path / "file") as hub,
     ):
         hub.add([{"colour": colour} for colour in COLOURS * 10])
         monkeypatch.setattr(
@@ -281,7 +285,7 @@ def test_the_bytes_of_a_hub_do_not_tell_who_came_when(
                 lambda *_, coming=coming: (key := next(coming), people[key]),
             )
             file = tmp_path / f"hub {len(found)}"
-            with many(Link.to(survey, base).text, file) as hub:
+            with many(Link.to_survey(survey, base).text, file) as hub:
                 for _ in range(0, len(order), at_once):
                     hub.add([{"colour": COLOURS[0]}] * at_once)
                 assert len(hub) == len(order)

@@ -14,7 +14,7 @@ from deniable.errors import (
     InvalidRequest,
 )
 from deniable.order import blackwell, programs
-from deniable.order.admissibility import largest_trace, unchanged
+from deniable.order.admissibility import largest_trace, p_unchanged
 from deniable.order.blackwell import Garbling, Separation, separation
 from tests.support.tables import subset_channel
 
@@ -127,7 +127,7 @@ def test_a_solution_that_floats_point_to_must_not_be_negative(
 def test_the_trace_of_k_ary_is_the_largest() -> None:
     for k, gamma in ((2, Fraction(3)), (5, Fraction(4)), (100, Fraction(5, 2))):
         design = dn.k_ary(k, p=gamma / (gamma + k - 1))
-        assert k * unchanged(design) == largest_trace(k, gamma)
+        assert k * p_unchanged(design) == largest_trace(k, gamma)
     with pytest.raises(InvalidNumber, match="at least 1"):
         largest_trace(3, "1/2")
     with pytest.raises(InvalidDesign, match="at least 2"):
@@ -135,14 +135,14 @@ def test_the_trace_of_k_ary_is_the_largest() -> None:
 
 
 def test_an_unchanged_answer_needs_the_categories_as_symbols() -> None:
-    assert unchanged(dn.binary("9/10", "7/10")) == Fraction(4, 5)
-    assert unchanged(
+    assert p_unchanged(dn.binary("9/10", "7/10")) == Fraction(4, 5)
+    assert p_unchanged(
         dn.k_ary(4, p="1/2").channel, ["1/4", "1/4", "1/4", "1/4"]
     ) == Fraction(1, 2)
     with pytest.raises(InvalidDesign, match="not the categories"):
-        unchanged(dn.hadamard(4, 1))
+        p_unchanged(dn.hadamard(4, 1))
     with pytest.raises(InvalidDesign, match="not the categories"):
-        unchanged(
+        p_unchanged(
             dn.matrix(
                 [["1/2", "1/4"], ["1/2", "3/4"]],
                 categories=["a", "b"],
@@ -150,4 +150,4 @@ def test_an_unchanged_answer_needs_the_categories_as_symbols() -> None:
             )
         )
     with pytest.raises(InvalidNumber, match="expected 2 numbers"):
-        unchanged(dn.warner(1), ["1/2", "1/4"])
+        p_unchanged(dn.warner(1), ["1/2", "1/4"])

@@ -37,7 +37,7 @@ def test_a_link_says_where_what_and_who() -> None:
 
 def test_a_link_to_a_survey_names_its_whole_hash() -> None:
     survey = small()
-    link = Link.to(survey, "https://survey.example/", group="north")
+    link = Link.to_survey(survey, "https://survey.example/", group="north")
     assert (
         link.text
         == f"https://survey.example/s/small?group=north#definition={survey.hash[7:]}"
@@ -45,12 +45,12 @@ def test_a_link_to_a_survey_names_its_whole_hash() -> None:
     assert len(link.definition) == 64
     assert Link.read(link.text) == link
     with pytest.raises(InvalidRequest, match="no group"):
-        Link.to(survey, "https://survey.example", group="west")
+        Link.to_survey(survey, "https://survey.example", group="west")
 
 
 def test_a_link_fits_its_definition_and_no_other() -> None:
     fielded = small(keys=Keys(AUTHOR))
-    link = Link.to(fielded, "https://survey.example")
+    link = Link.to_survey(fielded, "https://survey.example")
     link.check(fielded)
     for other in (
         small(),

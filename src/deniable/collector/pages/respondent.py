@@ -339,7 +339,7 @@ def survey_page(
         tellings=tuple(_arm_disclosures(survey, questions, language)),
         form=form,
         notice=notice,
-        marked="preview" if preview else _marked(survey),
+        marked="preview" if preview else _marked_texts(survey),
         definition=survey.to_json() if preview else "",
     )
 
@@ -365,7 +365,7 @@ def _arm_disclosures(
         )
 
 
-def _marked(survey: Survey) -> str:
+def _marked_texts(survey: Survey) -> str:
     return "pilot" if survey.pilot else ""
 
 
@@ -582,7 +582,7 @@ def _sent_page(
         language,
         texts.title,
         links,
-        marked=_marked(survey),
+        marked=_marked_texts(survey),
         address=address,
         thanks=texts.thanks,
         responses=responses_in_words(survey, language, body),
@@ -695,7 +695,7 @@ def _message(
         Message,
         language,
         survey.texts[language].title,
-        marked=_marked(survey),
+        marked=_marked_texts(survey),
         what=problem,
         next=then,
         address=address,

@@ -126,7 +126,7 @@ async def get_metrics(call: Call) -> Response:
 
 async def get_scripts(_: Call) -> Response:
     """Return the hashes of all scripts that pages run, as `sha256sum` writes them."""
-    return Response(scripts.listing(), media_type="text/plain")
+    return Response(scripts.checksums(), media_type="text/plain")
 
 
 async def get_openapi(call: Call) -> Response:

@@ -63,7 +63,9 @@ class Entry(NamedTuple):
 
     def link(self, base: str, *, invitation: str = "") -> Link:
         """Return the link to it that respondents are given, for a collector at an address."""
-        return Link.to(self.survey, base, author=self.author, invitation=invitation)
+        return Link.to_survey(
+            self.survey, base, author=self.author, invitation=invitation
+        )
 
     @property
     def author(self) -> str:
@@ -82,8 +84,8 @@ class Entry(NamedTuple):
         """Say whether responses are taken on a day."""
         return self.standing(day) == "open"
 
-    def not_taken(self, day: date) -> NotAllowed | None:
-        """Return why no response is taken on a day; None where one is."""
+    def refusal(self, day: date) -> NotAllowed | None:
+        """Return the reason why no response is accepted on a day; None where one is."""
         why = _NOT_TAKEN.get(self.standing(day))
         if why is None:
             return None

@@ -64,12 +64,14 @@ def add_batch(
         )
     if not len(rows):
         return BatchOutcome(0, 0)
-    if batch.stage == 0 and _all_new(tables, filters, survey, batch, rows, today):
+    if batch.stage == 0 and _insert_if_new(
+        tables, filters, survey, batch, rows, today
+    ):
         return BatchOutcome(len(rows), 0)
     return _one_by_one(tables, survey, batch, rows, today)
 
 
-def _all_new(
+def _insert_if_new(
     tables: Tables,
     filters: IdFilters,
     survey: KnownSurvey,
@@ -77,12 +79,12 @@ def _all_new(
     rows: Rows,
     today: date,
 ) -> bool:
-    """Store a batch whose respondents are all new; where one is not, leave all as it was."""
+    """Insert a batch whose respondents are all new; otherwise change nothing."""
     column = survey.columns[batch.question]
     group = group_number(survey.entry, batch.group)
     new_records = packs.build_records(column.ids(batch.keys), group, rows)
     id_filter = filters.get(tables, column.stored)
-    if not _surely_new(tables, column.stored, new_records, id_filter):
+    if not _are_certainly_new(tables, column.stored, new_records, id_filter):
         return False
     run = packs.write_run(tables, packs.StoredStage(*column.stored, 0), new_records)
     id_filter.add_ids(new_records)
@@ -97,7 +99,7 @@ def _all_new(
     return True
 
 
-def _surely_new(
+def _are_certainly_new(
     tables: Tables,
     question: StoredQuestion,
     new_records: packs.Records,

@@ -97,8 +97,8 @@ class CountedDesign:
             )
         return self.coding.to_bytes(responses)
 
-    def joined(self, codes: Sequence[bytes]) -> Rows:
-        """Return codes that are stored one by one as rows of bytes."""
+    def pack_codes(self, codes: Sequence[bytes]) -> Rows:
+        """Pack codes that are stored one by one into rows of bytes."""
         return np.frombuffer(b"".join(codes), np.uint8).reshape(
             len(codes), self.coding.width
         )

@@ -174,7 +174,7 @@ def in_order(
             for (packed,) in tables.stream(statement, *stage, run.name, first, after)
         ]
         read = np.frombuffer(b"".join(packs), record_type(run.width))
-        slices_by_run.append(read[_piece(read["high"], slices) == number])
+        slices_by_run.append(read[_pack_numbers(read["high"], slices) == number])
     full = list(filter(len, slices_by_run)) or slices_by_run[-1:]
     # Else in the order of bytes of this machine.
     merged = np.concatenate(full, dtype=full[0].dtype)
@@ -264,8 +264,8 @@ def _new_run(stage: StoredStage, responses: int, written: np.dtype[Any]) -> Run:
     )
 
 
-def _piece(high: NDArray[np.uint64], n_pieces: int) -> NDArray[np.int64]:
-    """Return the number of the pack for each id, by the first half of it."""
+def _pack_numbers(high: NDArray[np.uint64], n_pieces: int) -> NDArray[np.int64]:
+    """Return the index of the pack of each id, from the id's first half."""
     bits = n_pieces.bit_length() - 1
     return (high.astype(np.uint64) >> np.uint64(1) >> np.uint64(63 - bits)).astype(
         np.int64
@@ -274,7 +274,7 @@ def _piece(high: NDArray[np.uint64], n_pieces: int) -> NDArray[np.int64]:
 
 def _write(tables: Tables, run: Run, stored: Records) -> None:
     """Write some of the packs of a run: all responses of each."""
-    numbers = _piece(stored["high"], run.pieces)
+    numbers = _pack_numbers(stored["high"], run.pieces)
     starts = np.flatnonzero(np.diff(numbers, prepend=-1)).tolist()
     content, size = stored.tobytes(), stored.dtype.itemsize
     packs = zip(starts, [*starts[1:], len(stored)], strict=True)
@@ -295,7 +295,7 @@ def _packs_with_ids(
 ) -> Iterator[tuple[int, Records, list[int]]]:
     """Yield the packs of a run that hold one of these ids: number, responses, and which of them that are."""
     searched, halves = set(ids), np.frombuffer(b"".join(ids), _HALVES)
-    piece_numbers = sorted({*_piece(halves["high"], run.pieces).tolist()})
+    piece_numbers = sorted({*_pack_numbers(halves["high"], run.pieces).tolist()})
     statement = f"SELECT piece, packed FROM pack WHERE {_WHERE} AND piece"
     for piece_number, packed in tables.rows_among(
         statement, piece_numbers, *run.stage, run.name

@@ -162,7 +162,7 @@ class ShownQuestion:
         counts = self.everybody if group is None else self.groups[group]
         if counts.tally.respondents < self.fewest:
             next_step = 0 if self.is_over else self.next_steps[group]
-            raise too_few(self.entry, self.number, max(self.fewest, next_step))
+            raise too_few_error(self.entry, self.number, max(self.fewest, next_step))
         return counts
 
 
@@ -290,8 +290,8 @@ def step(tables: Tables, column: Column) -> None:
             for table in (LIVE, UPCOMING, PUBLISHED)
         )
         published, ahead = (
-            _catch_up(published, ahead, stages),
-            _catch_up(ahead, live, stages),
+            _align_first_stages(published, ahead, stages),
+            _align_first_stages(ahead, live, stages),
         )
         if _is_possible(published) and _is_possible(ahead):
             _write(tables, PUBLISHED, column, group, published[:stages])
@@ -349,14 +349,14 @@ def _publish(tables: Tables, column: Column, sizes: CellSizes) -> None:
             live, shown_counts = (
                 column.read(tables, table, group) for table in (LIVE, PUBLISHED)
             )
-            shown_counts = _catch_up(shown_counts, live, reached)
+            shown_counts = _align_first_stages(shown_counts, live, reached)
             if _is_possible(shown_counts):
                 _write(tables, PUBLISHED, column, group, shown_counts[:reached])
     live, shown_counts, rest_stages = (
         column.read(tables, table, group)
         for table, group in ((LIVE, None), (PUBLISHED, None), (PUBLISHED, REST))
     )
-    if not _is_possible(_catch_up(shown_counts, live, stages)):
+    if not _is_possible(_align_first_stages(shown_counts, live, stages)):
         return  # opened again, and who was shown at a finer stage has withdrawn
     triples = zip(live[:stages], shown_counts, rest_stages, strict=False)
     left = [
@@ -424,7 +424,7 @@ def large_enough(sizes: Sequence[int], total: int, minimum: int) -> tuple[int, .
     return tuple(sorted(large))
 
 
-def _catch_up(behind: Stages, ahead: Stages, stages: int) -> Stages:
+def _align_first_stages(behind: Stages, ahead: Stages, stages: int) -> Stages:
     """Return counts of which the first stages are those of others; who is seen at a stage has raised the one before."""
     return [
         {
@@ -461,8 +461,8 @@ def fewest_shown(entry: Entry) -> int:
     return max(entry.survey.minimum, _MIN_RESPONSES)
 
 
-def too_few(entry: Entry, question: int, needed: int) -> NotAllowed:
-    """Return the refusal to show a question that fewer people have responded to than are needed."""
+def too_few_error(entry: Entry, question: int, needed: int) -> NotAllowed:
+    """Return the error that a question has fewer respondents than are needed to show it."""
     return NotAllowed(
         f"there are too few responses to {entry.survey.questions[question].name!r}; expected at least {needed:,} "
         "before anything is shown.",

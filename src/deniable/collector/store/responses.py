@@ -245,7 +245,7 @@ class Desk:
         for counter, codes in sorted(self.rises.items()):
             column = self.surveys[counter.survey].columns[counter.question]
             layout = column.layouts[counter.stage]
-            counts.add(self.tables, counter, layout, layout.joined(codes))
+            counts.add(self.tables, counter, layout, layout.pack_codes(codes))
             columns[column.stored] = column
         for column in columns.values():
             published.step(self.tables, column)
@@ -308,7 +308,7 @@ def check_open(entry: Entry, today: date) -> None:
     Raises:
         NotAllowed: it does not.
     """
-    error = entry.not_taken(today)
+    error = entry.refusal(today)
     if error is not None:
         raise error
 
@@ -350,7 +350,7 @@ def withdraw(tables: Tables, survey: KnownSurvey, key: bytes) -> int:
             is_raised = stage < len(stored_stages) - 1
             for kind in (SEEN, RAISED) if is_raised else (SEEN,):
                 counter = Counter(*column.stored, stage, kind, group)
-                counts.add(tables, counter, layout, layout.joined([code]), -1)
+                counts.add(tables, counter, layout, layout.pack_codes([code]), -1)
         if stored_stages:
             packs.erase(tables, column.stored, id_)
         erased += len(stored_stages)

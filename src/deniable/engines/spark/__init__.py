@@ -96,7 +96,7 @@ def respond_all(
         cohorts,
     )
     _check_frame(frame, drawing)
-    return _published(frame, drawing, Output(frame.sparkSession, out))
+    return _publish(frame, drawing, Output(frame.sparkSession, out))
 
 
 def raise_all(
@@ -144,7 +144,7 @@ def raise_all(
         Output(answers.sparkSession, path) for path in _stages(ladder, responses)
     ]
     after.check_free()
-    was, stored = _stored(answers.sparkSession, before, ladder)
+    was, stored = _read_stored(answers.sparkSession, before, ladder)
     people = several(on)
     keep = tuple(
         name for name in was.columns if name not in (*stored.columns, DESIGN)
@@ -153,9 +153,9 @@ def raise_all(
     raising = Raising(
         ladder, _answers(ladder, column), keep, options, not keep_order, fast, stored
     )
-    joined = _joined(was, answers, raising, people)
+    joined = _join_answers(was, answers, raising, people)
     _check_frame(joined, raising)
-    return _published(joined, raising, after, once=people)
+    return _publish(joined, raising, after, once=people)
 
 
 def tally(
@@ -243,10 +243,10 @@ def _stages(ladder: Ladder, path: str) -> list[str]:
     ]
 
 
-def _stored(
+def _read_stored(
     session: SparkSession, folder: Output, ladder: Ladder
 ) -> tuple[DataFrame, AnyDesign]:
-    """Return the responses of the stages before the last, and what they are of."""
+    """Read the stored responses of the stages before the last, and their description."""
     from pyspark.sql import functions
 
     if not folder.exists():
@@ -270,7 +270,7 @@ def _stored(
     return frame, stored
 
 
-def _joined(
+def _join_answers(
     was: DataFrame, answers: DataFrame, raising: Raising, people: Sequence[str]
 ) -> DataFrame:
     for name in people:
@@ -335,12 +335,12 @@ def _check_frame(frame: DataFrame, task: Task) -> None:
         )
 
 
-def _published(
+def _publish(
     frame: DataFrame, task: Task, folder: Output, once: Sequence[str] = ()
 ) -> DataFrame:
-    """Draw, write and publish; return a frame that reads what was published."""
+    """Draw, write and publish; return a frame that reads the published responses."""
     session, options = frame.sparkSession, folder.options()
-    drawn = _drawn(frame, task)
+    drawn = _drawing_frame(frame, task)
     with folder.publishing() as path, _one_job(session):
         drawn.write.mode("errorifexists").options(**options).parquet(path)
         if once:
@@ -358,8 +358,8 @@ def _check_once(written: DataFrame, people: Sequence[str]) -> None:
         )
 
 
-def _drawn(frame: DataFrame, task: Task) -> DataFrame:
-    """Return the frame that draws, which nobody else may see: each reading draws anew."""
+def _drawing_frame(frame: DataFrame, task: Task) -> DataFrame:
+    """Return the frame that draws; keep it private, since each reading draws anew."""
     from pyspark.sql import functions
 
     read = frame.select(*map(_column, task.read))

@@ -16,7 +16,7 @@ import numpy as np
 from deniable.bulk.backend import choose_backend
 from deniable.bulk.columns import mask_rows
 from deniable.bulk.gradual import upgrade
-from deniable.bulk.random_words import shuffled
+from deniable.bulk.random_words import permutation
 from deniable.designs import AnyDesign
 from deniable.engines.local.engine import Local
 from deniable.errors import InvalidAnswer, InvalidResponse
@@ -84,7 +84,10 @@ class Task(ABC):
         import pyarrow as pa
 
         return pa.schema(
-            [(field.name, signed(field.type)) for field in _nothing_of(self.design)]
+            [
+                (field.name, signed_type(field.type))
+                for field in _nothing_of(self.design)
+            ]
         )
 
     def given(self, block: pa.Table) -> Any:
@@ -99,11 +102,11 @@ class Task(ABC):
         import pyarrow as pa
 
         drawn = self.sent(block).to_arrow()
-        columns = [column.cast(signed(column.type)) for column in drawn.columns]
+        columns = [column.cast(signed_type(column.type)) for column in drawn.columns]
         columns += [block.column(name) for name in self.keep]
         arrays: Any = [column.combine_chunks() for column in columns]
         batch = pa.record_batch(arrays, names=[*drawn.column_names, *self.keep])
-        return batch.take(shuffled(len(batch))) if self.shuffle else batch
+        return batch.take(permutation(len(batch))) if self.shuffle else batch
 
 
 @dataclass(frozen=True)
@@ -205,12 +208,12 @@ def blocks(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
         yield pa.Table.from_batches(pending)
 
 
-def signed(kind: Any) -> Any:
-    """Return the type of Arrow that Spark knows for codes or packed rows: it has no unsigned numbers, nor fixed sizes.
+def signed_type(kind: Any) -> Any:
+    """Return the signed Arrow type for codes or packed rows: Spark has neither unsigned nor fixed-size types.
 
     Example:
         >>> import pyarrow as pa
-        >>> signed(pa.uint8()), signed(pa.binary(4)), signed(pa.int64())
+        >>> signed_type(pa.uint8()), signed_type(pa.binary(4)), signed_type(pa.int64())
         (DataType(int16), DataType(binary), DataType(int64))
     """
     import pyarrow as pa

@@ -86,7 +86,7 @@ def _add(
             f"these are counts of the design {row['design']!s:.19}…; expected {design.hash:.19}… ({design!r}).",
             "Hand over the design that the query was made for.",
         )
-    part, responses = row["part"], _whole(row["responses"])
+    part, responses = row["part"], _parse_count(row["responses"])
     if part not in _PARTS:
         raise UnreadableFile(
             f"a part is called {quoted(part)}; expected one of {', '.join(_PARTS)}."
@@ -95,18 +95,18 @@ def _add(
         refused[part] += responses
         return
     counted = stages.setdefault(
-        (_whole(row["stage"]), _whole(row["raised"])), StageCells()
+        (_parse_count(row["stage"]), _parse_count(row["raised"])), StageCells()
     )
     if part == "missing":
         counted.missing += responses
     elif row["cell"] is None and "label" in row:
         counted.labels[str(row["label"] or "")] += responses
     else:
-        counted.cells[_whole(row["cell"])] += responses
+        counted.cells[_parse_count(row["cell"])] += responses
 
 
-def _whole(given: Any) -> int:
-    """Return a whole number, 0 or more, that may be text."""
+def _parse_count(given: Any) -> int:
+    """Parse a count of 0 or more, which may be text."""
     text = str(given)
     if isinstance(given, bool) or not (text.isascii() and text.isdecimal()):
         raise UnreadableFile(

@@ -127,12 +127,15 @@ class _CountedTable:
         one = f"{_when_counted(form.counted(self.dialect))} AS {cell}"
         counted = _select(
             [*keys, one, "times"],
-            self._checked(form, stage, self._repeated(form, stage), "times"),
+            self._checked(form, stage, self._distinct_rows(form, stage), "times"),
         )
-        columns = [*self._shown(stage, **{cell: cell}, labels=labels), _RESPONSES]
+        columns = [
+            *self._label_columns(stage, **{cell: cell}, labels=labels),
+            _RESPONSES,
+        ]
         return f"{_select(columns, counted)}\nGROUP BY {', '.join((*keys, cell))}"
 
-    def _repeated(self, form: SingleCell, stage: int) -> str:
+    def _distinct_rows(self, form: SingleCell, stage: int) -> str:
         """Return the rows with how often each occurs, so that few are looked at; text as it is, which may be alike."""
         rows = self._given(form, stage)
         names = (
@@ -152,7 +155,7 @@ class _CountedTable:
         value = f"{form.value(dialect, 'piece')} AS value"
         values = _select([*keys, value, "times"], self._pieces(form, stage, keys))
         cell = f"{form.cells + 1} * line + CASE WHEN bit = {unit} THEN 0 ELSE 1 + {unit} * place + bit END"
-        columns = [*self._shown(stage, cell=cell, labels=labels), _RESPONSES]
+        columns = [*self._label_columns(stage, cell=cell, labels=labels), _RESPONSES]
         return (
             f"{_select(columns, values)}\nCROSS JOIN {dialect.numbers(unit + 1, 'bit')}\n"
             f"WHERE (bit = {unit} AND place = 0) OR {dialect.has_bit('value', 'bit')}\n"
@@ -176,10 +179,10 @@ class _CountedTable:
             f"GROUP BY {', '.join((*keys, piece))}"
         )
 
-    def _shown(
+    def _label_columns(
         self, stage: int, *, cell: str = "NULL", label: str = "NULL", labels: bool
     ) -> list[str]:
-        """Return the columns of the counts, but for the counts themselves."""
+        """Return the columns that label a count."""
         columns = [
             *self._groups,
             f"'{_hash(self.design)}' AS design",

@@ -210,7 +210,7 @@ def cheating_detection(
         if forced_no is not None:
             p_no = [p for p, _ in zip_groups(forced_no=forced_no, yes=yes)]
         groups = [
-            count_second(_forced(p_yes, no), hits, n)
+            count_second(_forced_response_rates(p_yes, no), hits, n)
             for (p_yes, hits, n), no in zip(rows, p_no, strict=True)
         ]
     return _fit(Cheating, groups, sampling, says)
@@ -352,7 +352,7 @@ def mirrored_groups(
     ]
 
 
-def _forced(yes: Rational, no: Rational) -> Design:
+def _forced_response_rates(yes: Rational, no: Rational) -> Design:
     p_yes = exact.probability(yes, name="forced_yes")
     return binary(1 - p_yes, 1 - exact.probability(no, name="forced_no"))
 

@@ -363,7 +363,7 @@ class TriangleFit(ComplianceModel):
     @property
     def moments(self) -> dict[str, float]:
         return {
-            name: share.unbounded(self.moment[0])
+            name: share.extrapolate(self.moment[0])
             for name, share in self.parts.items()
         }
 

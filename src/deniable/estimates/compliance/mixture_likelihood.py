@@ -22,7 +22,7 @@ from scipy.stats import chi2
 from deniable.errors import NotEstimable
 from deniable.estimates.covariances import Matrix, Vector, vector
 from deniable.estimates.intervals import Interval, crossings
-from deniable.estimates.likelihood import climbed, log_likelihood
+from deniable.estimates.likelihood import log_likelihood, maximize_from
 from deniable.estimates.testing import HypothesisTest, against_chi_square
 
 Weights: TypeAlias = tuple[float, float, float]
@@ -49,10 +49,10 @@ class WeightShare(NamedTuple):
         """Return its value; not a number where there is nobody that it is a share of."""
         if np.dot(self.out_of, weights) <= 0:
             return math.nan
-        return min(max(self.unbounded(weights), 0.0), 1.0)
+        return min(max(self.extrapolate(weights), 0.0), 1.0)
 
-    def unbounded(self, weights: Vector) -> float:
-        """Return its value for weights that may lie outside of the triangle."""
+    def extrapolate(self, weights: Vector) -> float:
+        """Return its value at weights that may lie outside of the triangle."""
         total = float(np.dot(self.out_of, weights))
         return float(np.dot(self.of, weights)) / total if total else math.nan
 
@@ -61,7 +61,7 @@ class WeightShare(NamedTuple):
         total = float(np.dot(self.out_of, weights))
         if total <= 0:
             return np.full(3, np.nan)
-        return self.normal(self.unbounded(weights)) / total
+        return self.normal(self.extrapolate(weights)) / total
 
     def normal(self, value: float) -> Vector:
         """Return the direction that is orthogonal to all weights with a value."""
@@ -132,7 +132,7 @@ class Triangle:
         best = max(edges, key=self.height)
         if self._is_highest(best):
             return best
-        within, _ = climbed(self.laws, self.counts, start=np.full(3, 1 / 3))
+        within, _ = maximize_from(self.laws, self.counts, start=np.full(3, 1 / 3))
         return within
 
     def fit(self, weights: Vector) -> HypothesisTest:

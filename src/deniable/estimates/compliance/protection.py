@@ -40,7 +40,7 @@ from deniable.estimates.compliance.response_shares import (
 )
 from deniable.estimates.covariances import Matrix, Vector, vector
 from deniable.estimates.intervals import Interval, crossings, profiled_sum, quantile
-from deniable.estimates.likelihood import climbed, log_likelihood
+from deniable.estimates.likelihood import log_likelihood, maximize_from
 from deniable.estimates.sampling import Sampling
 from deniable.estimates.simplex import projection
 from deniable.estimates.testing import HypothesisTest, likelihood_ratio
@@ -136,14 +136,14 @@ class _IndependentItems(_CellModel):
     def probabilities(self, point: Vector) -> Vector:
         rates, theta = np.clip(point[:-1], _ROOM, 1 - _ROOM), point[-1]
         logs = self.yes @ np.log(rates) + (self.trials - self.yes) @ np.log1p(-rates)
-        return protected((1 - theta) * self.ways * np.exp(logs), theta)
+        return add_protected((1 - theta) * self.ways * np.exp(logs), theta)
 
     def jacobian(self, point: Vector) -> Matrix:
         rates, theta = point[:-1], point[-1]
         honest = self.probabilities(np.append(rates, 0.0))
         scores = self.yes / rates - (self.trials - self.yes) / (1 - rates)
         by_rate = (1 - theta) * honest[:, None] * scores
-        return np.column_stack([by_rate, protected(-honest, 1.0)])
+        return np.column_stack([by_rate, add_protected(-honest, 1.0)])
 
     def _curve(self, honest: float, fixed: int | None, value: float) -> Vector:
         """Return the point at which so many of the first cell's people are honest, one number perhaps fixed."""
@@ -165,8 +165,8 @@ class _IndependentItems(_CellModel):
         return self._curve(honest, fixed, value)
 
 
-def protected(honest: Vector, theta: float) -> Vector:
-    """Return the probabilities of cells with people who are in the first one for sure added."""
+def add_protected(honest: Vector, theta: float) -> Vector:
+    """Return the cell probabilities after adding self-protective respondents to the first cell."""
     honest[0] += theta
     return honest
 
@@ -189,7 +189,7 @@ class _PoissonSums(_CellModel):
     def _sums(self) -> Vector:
         return np.arange(len(self.channel), dtype=np.float64)
 
-    def _true(self, y: float) -> Vector:
+    def _true_sum_probabilities(self, y: float) -> Vector:
         """Return the probability of each true sum."""
         s = self._sums
         last = s[-1]
@@ -201,7 +201,7 @@ class _PoissonSums(_CellModel):
 
     def _rate(self, y: float) -> float:
         """Return the mean of s/J."""
-        return float(self._true(y) @ self._sums / self._sums[-1])
+        return float(self._true_sum_probabilities(y) @ self._sums / self._sums[-1])
 
     def _y(self, rate: float) -> float:
         """Return the y of a rate."""
@@ -210,10 +210,12 @@ class _PoissonSums(_CellModel):
         return float(brentq(lambda y: self._rate(y) - rate, 0.0, 1.0, xtol=1e-15))
 
     def _at(self, y: float, theta: float) -> Vector:
-        return protected((1 - theta) * (self.channel @ self._true(y)), theta)
+        return add_protected(
+            (1 - theta) * (self.channel @ self._true_sum_probabilities(y)), theta
+        )
 
     def _theta(self, y: float) -> float:
-        first = float((self.channel @ self._true(y))[0])
+        first = float((self.channel @ self._true_sum_probabilities(y))[0])
         seen = float(self.counts[0] / self.counts.sum())
         return max((seen - first) / (1 - first), 0.0) if first < 1 else 0.0
 
@@ -221,13 +223,13 @@ class _PoissonSums(_CellModel):
         return self._at(self._y(float(point[0])), point[1])
 
     def jacobian(self, point: Vector) -> Matrix:
-        true, s = self._true(self._y(float(point[0]))), self._sums
+        true, s = self._true_sum_probabilities(self._y(float(point[0]))), self._sums
         residuals = s - true @ s
         by_rate = s[-1] * true * residuals / max(float(true @ residuals**2), 1e-300)
         return np.column_stack(
             [
                 (1 - point[1]) * (self.channel @ by_rate),
-                protected(-self.channel @ true, 1.0),
+                add_protected(-self.channel @ true, 1.0),
             ]
         )
 
@@ -288,16 +290,16 @@ class _Protection(ComplianceModel):
 
     @property
     def params(self) -> dict[str, float]:
-        return self._clipped(self._point)
+        return self._clip_point(self._point)
 
-    def _clipped(self, point: Vector) -> dict[str, float]:
+    def _clip_point(self, point: Vector) -> dict[str, float]:
         shares = self._named(point)
         return {name: min(max(share, 0.0), 1.0) for name, share in shares.items()}
 
     @property
     def without(self) -> dict[str, float]:
         """The most likely numbers if nobody protected themselves."""
-        return self._clipped(self._point_without)
+        return self._clip_point(self._point_without)
 
     @property
     def moments(self) -> dict[str, float]:
@@ -575,7 +577,7 @@ class FreeSums(_Sums):
         if moment.min() >= 0:
             return vector(moment / moment.sum())
         counts = self.response_shares.counts
-        return climbed(self._channel, counts, start=projection(moment))[0]
+        return maximize_from(self._channel, counts, start=projection(moment))[0]
 
     def _named(self, numbers: Vector) -> dict[str, float]:
         _, yes = self.tallies[0].design.categories

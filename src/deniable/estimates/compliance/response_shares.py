@@ -317,7 +317,7 @@ def _tally_shares(tally: AnyTally) -> ResponseShares:
     """Return the shares of a group of people drawn with replacement, from sums of weights and of their squares."""
     n = tally.respondents
     if n < 2:
-        raise _too_few()
+        raise _too_few_error()
     if isinstance(tally, Tally):
         return replace(
             ResponseShares.of_counts([tally.counts]), sample=f"{n:,} people"
@@ -444,7 +444,7 @@ def _sample_shares(
 def _unequal_weights(weights: Vector) -> float:
     """Return the design effect of unequal weights, n·Σw²/(Σw)²."""
     if len(weights) < 2:
-        raise _too_few()
+        raise _too_few_error()
     if not weights.sum() > 0:
         raise _weightless()
     return len(weights) * float(weights @ weights) / float(weights.sum()) ** 2
@@ -510,7 +510,7 @@ def _ratio(above: Vector, below: Vector, otherwise: float) -> Vector:
     return np.where(np.isfinite(ratio) & (below > 0), ratio, otherwise)
 
 
-def _too_few() -> NotEstimable:
+def _too_few_error() -> NotEstimable:
     return NotEstimable(
         "a group has fewer than 2 respondents; expected at least 2, to say how sure we are."
     )

@@ -67,7 +67,7 @@ def to_pandas(data: Any) -> pd.DataFrame:
     try:
         import pandas as pd
     except ImportError:
-        raise _missing("pandas") from None
+        raise _missing_package_error("pandas") from None
     if isinstance(data, pd.DataFrame):
         return data
     if not hasattr(data, "to_pandas") and hasattr(data, "collect"):
@@ -134,7 +134,7 @@ class Covariates:
         Raises:
             InvalidRequest: the terms cannot be read, or name a column that is not there, or is there twice.
         """
-        variables = sorted(_names_read(_parsed(terms), frame))
+        variables = sorted(_names_read(_parse_terms(terms), frame))
         columns = list(frame.columns)
         for name in variables:
             if columns.count(name) > 1:
@@ -165,7 +165,7 @@ class Covariates:
         try:
             with np.errstate(all="ignore"):  # what is not finite is named below
                 model_matrix = (
-                    _parsed(terms).get_model_matrix(used, na_action="ignore")
+                    _parse_terms(terms).get_model_matrix(used, na_action="ignore")
                     if variables
                     else _constant(terms, frame)
                 )
@@ -225,7 +225,7 @@ class Covariates:
         )
         seen = [level for level in categories if (column == level).any()]
         for factor, contrasts in self.spec.factor_contrasts.items():
-            if name not in _parsed(str(factor)).required_variables:
+            if name not in _parse_terms(str(factor)).required_variables:
                 continue
             levels = list(contrasts.levels)
             is_coded = np.asarray(contrasts.get_coding_matrix(), np.bool_).any(
@@ -240,14 +240,14 @@ class Covariates:
             return sorted(
                 seen,
                 key=lambda level: bool(
-                    self.matrix(held(frame, name, level))[:, columns].any()
+                    self.matrix(fix_column(frame, name, level))[:, columns].any()
                 ),
             )
         return None if column.dtype.kind in "iuf" else seen
 
 
-def held(frame: pd.DataFrame, name: str, level: Any) -> pd.DataFrame:
-    """Return a frame in which a column is one level in every row."""
+def fix_column(frame: pd.DataFrame, name: str, level: Any) -> pd.DataFrame:
+    """Return a frame in which a column has one level in every row."""
     import pandas as pd
 
     column = pd.Series([level] * len(frame), frame.index, frame[name].dtype)
@@ -273,11 +273,11 @@ def _misfit_error(error: Exception) -> InvalidRequest:
     )
 
 
-def _parsed(terms: str) -> Any:
+def _parse_terms(terms: str) -> Any:
     try:
         from formulaic import Formula
     except ImportError:
-        raise _missing("formulaic") from None
+        raise _missing_package_error("formulaic") from None
     try:
         return Formula(terms)
     except Exception as error:
@@ -328,7 +328,7 @@ def _constant(terms: str, frame: pd.DataFrame) -> Any:
     import pandas as pd
 
     rows = pd.DataFrame({"row": np.zeros(len(frame))})
-    matrix = _parsed(terms).get_model_matrix(rows)
+    matrix = _parse_terms(terms).get_model_matrix(rows)
     if matrix.shape[1] == 0:
         raise InvalidRequest(
             f"the formula {quoted(terms, 60)} has no terms; expected at least a constant, 1."
@@ -376,7 +376,7 @@ def _check_rank(matrix: Matrix, names: Sequence[str]) -> None:
         )
 
 
-def _missing(package: str) -> MissingExtra:
+def _missing_package_error(package: str) -> MissingExtra:
     return MissingExtra(
         f"a regression needs the package {package!r}, which is not installed.",
         "Install it: pip install 'deniable[analysis]'.",

@@ -13,8 +13,8 @@ from scipy.special import expit, logit
 from deniable.designs import Design
 from deniable.errors import InvalidRequest, quoted
 from deniable.estimates.covariances import Matrix, Vector, vector
-from deniable.estimates.intervals import one_of, quantile
-from deniable.estimates.regression.columns import held, to_pandas
+from deniable.estimates.intervals import bonferroni_level, quantile
+from deniable.estimates.regression.columns import fix_column, to_pandas
 from deniable.estimates.regression.fitted import (
     CoefficientRow,
     Regression,
@@ -200,10 +200,10 @@ def _changes(sample: Sample) -> Iterator[_Change]:
     for name in sample.covariates.variables:
         column, levels = frame[name], sample.covariates.levels(frame, name)
         if levels is not None:
-            before = held(frame, name, levels[0])
+            before = fix_column(frame, name, levels[0])
             for level in levels[1:]:
                 yield _Change(
-                    f"{name}[{level}]", before, held(frame, name, level), 1.0
+                    f"{name}[{level}]", before, fix_column(frame, name, level), 1.0
                 )
         else:
             low, high, by = 0.0, 1.0, 1.0
@@ -270,7 +270,7 @@ def predictions(fit: Regression, data: Any, level: float) -> pd.DataFrame:
         "ijp,pq,ijq->ij", slopes, fit.covariance, slopes, optimize=True
     )
     errors = np.sqrt(np.maximum(variances, 0.0))
-    half = quantile(one_of(1, level), fit.df) * errors
+    half = quantile(bonferroni_level(1, level), fit.df) * errors
     low, high = shares - half, shares + half
     if fit.family not in ("linear", "normal"):  # on the logit's scale
         near = np.clip(shares, 1e-12, 1 - 1e-12)

@@ -121,7 +121,7 @@ class Evidence:
                     f"the responses of {design!r} are sets; expected a design with a value for each response.",
                     'Use the family "multinomial".',
                 )
-            if not _listed(design.channel):
+            if not _is_listable(design.channel):
                 raise InvalidRequest(
                     f"{design!r} has too many responses for a linear regression; expected at most {MAX_LISTED}."
                 )
@@ -130,14 +130,14 @@ class Evidence:
         return values
 
 
-def _listed(channel: Channel) -> bool:
+def _is_listable(channel: Channel) -> bool:
     return max(channel.responses, channel.answers) <= MAX_LISTED
 
 
 def _tables(designs: Iterable[Design]) -> list[Matrix] | None:
     """Return the probabilities of each design; None where one of them has too many."""
     channels = [design.channel for design in designs]
-    return list(map(floats, channels)) if all(map(_listed, channels)) else None
+    return list(map(floats, channels)) if all(map(_is_listable, channels)) else None
 
 
 def read_evidence(

@@ -19,7 +19,7 @@ from deniable.errors import (
     InvalidRequest,
     NotEstimable,
     UnreadableFile,
-    counted,
+    count_noun,
     quoted,
 )
 from deniable.estimates.covariances import Matrix, Vector, vector
@@ -29,7 +29,7 @@ from deniable.estimates.regression.models import (
     RowLikelihood,
     SampledLikelihood,
     highest,
-    inverted,
+    invert_information,
     profile_end,
 )
 from deniable.estimates.results import (
@@ -252,7 +252,7 @@ class Sample:
 
 
 def _invert(information: Matrix) -> Matrix:
-    inverse = inverted(information)
+    inverse = invert_information(information)
     if inverse is None:
         raise NotEstimable(
             "the information is not positive definite; expected a maximum that is not flat."
@@ -439,7 +439,7 @@ class Regression(Result[CoefficientRow]):
                     "Weights are scaled to sum to a group's rows, and a group counts with their mean."
                 )
         for reason, count in self.dropped.items():
-            notes.append(f"Left out: {counted(count, 'row')}, because {reason}.")
+            notes.append(f"Left out: {count_noun(count, 'row')}, because {reason}.")
         return (
             *notes,
             *rests_on(*dict.fromkeys(design for _, design in self.designs)),

@@ -54,13 +54,13 @@ from deniable.estimates.regression.models import (
     RowLikelihood,
     SampledLikelihood,
     highest,
-    inverted,
+    invert_information,
 )
 from deniable.estimates.results import Caution
 from deniable.estimates.sampling import Sampling
 from deniable.estimates.sampling.columns import check_rows
 from deniable.files.row_names import check_same_people
-from deniable.tallies.group_labels import numbered
+from deniable.tallies.group_labels import number_groups
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -284,7 +284,7 @@ def _read(
             "given= is for a randomized predictor; expected predictor= beside it."
         )
     if predictor is not None:
-        right = _without(right, predictor)
+        right = _drop_predictor(right, predictor)
     responses = column(frame, predictor or left, "the response").to_numpy()
     row_devices = None
     if devices is not None:
@@ -341,7 +341,7 @@ def _exclude_rows(reasons: Mapping[str, Mask]) -> tuple[Mask, dict[str, int]]:
     return is_used, {reason: count for reason, count in dropped.items() if count}
 
 
-def _without(terms: str, predictor: str) -> str:
+def _drop_predictor(terms: str, predictor: str) -> str:
     """Return the right side of a formula without the randomized predictor.
 
     Raises:
@@ -640,7 +640,7 @@ def _number_groups(
         NotEstimable: one group, or groups of which nearly all have one row.
         InvalidRequest: a group that does not lie in one cluster of the sample.
     """
-    groups = np.unique(numbered(column)[1], return_inverse=True)[1]
+    groups = np.unique(number_groups(column)[1], return_inverse=True)[1]
     if groups.max() == 0:
         raise NotEstimable(
             f"the column {quoted(column.name)} holds one group; expected several, to see how they differ."
@@ -706,9 +706,15 @@ def _covariance(
     sample: Sample, information: Matrix, errors: str
 ) -> tuple[Matrix, str, tuple[Caution, ...]]:
     """Return the covariance of the requested kind, or where there is none the expected or generalized one."""
-    if inverted(information) is not None or errors in ("expected", "outer"):
+    if invert_information(information) is not None or errors in (
+        "expected",
+        "outer",
+    ):
         return sample.covariance(errors, information), errors, ()
-    if sample.expected is not None and inverted(sample.expected) is not None:
+    if (
+        sample.expected is not None
+        and invert_information(sample.expected) is not None
+    ):
         text = (
             "the observed information is not positive definite at the maximum; the standard errors are those of the "
             "expected information instead."

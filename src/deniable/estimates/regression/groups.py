@@ -105,7 +105,7 @@ class GroupLikelihood(SampledLikelihood):
     def _starts(self) -> Integers:
         return np.searchsorted(self.groups[self._order], np.arange(len(self.times)))
 
-    def _summed(self, values: Matrix) -> Matrix:
+    def _sum_by_group(self, values: Matrix) -> Matrix:
         """Return the sums over the rows of each group."""
         return vector(np.add.reduceat(values[self._order], self._starts, axis=0))
 
@@ -120,8 +120,8 @@ class GroupLikelihood(SampledLikelihood):
         )
         return points, logs.sum(axis=1)
 
-    def _moved(self, node: int) -> tuple[Matrix, Vector]:
-        """Return where a node lies for each group, and the logarithm of its weight there."""
+    def _node_positions(self, node: int) -> tuple[Matrix, Vector]:
+        """Return the position of a node for each group, and the logarithm of its weight there."""
         points, logs = self._grid
         axes = self.centers.shape[1]
         b = self.centers + np.sqrt(2) * (self.spreads @ points[node])
@@ -132,7 +132,7 @@ class GroupLikelihood(SampledLikelihood):
             np.pi
         ) / 2
 
-    def _raised(self, eta: Matrix, by: Matrix) -> Matrix:
+    def _shift_intercept(self, eta: Matrix, by: Matrix) -> Matrix:
         raised = eta.copy()
         raised[:, list(self.rows.law.raised)] += by[self.groups]
         return raised
@@ -147,9 +147,12 @@ class GroupLikelihood(SampledLikelihood):
         eta, sigma = self._parts(theta)
         logs = np.empty((len(self.times), len(self._grid[1])))
         for node in range(logs.shape[1]):
-            b, weight = self._moved(node)
+            b, weight = self._node_positions(node)
             logs[:, node] = (
-                self._summed(self.rows.logs(self._raised(eta, sigma * b))) + weight
+                self._sum_by_group(
+                    self.rows.logs(self._shift_intercept(eta, sigma * b))
+                )
+                + weight
             )
         return logs
 
@@ -157,8 +160,8 @@ class GroupLikelihood(SampledLikelihood):
         eta, sigma = self._parts(theta)
         raised = list(self.rows.law.raised)
         for node in np.flatnonzero(likely.max(axis=0) > _UNLIKELY).tolist():
-            b, _ = self._moved(node)
-            rows = self.rows.derivatives(self._raised(eta, sigma * b))
+            b, _ = self._node_positions(node)
+            rows = self.rows.derivatives(self._shift_intercept(eta, sigma * b))
             by_row = np.concatenate(
                 [
                     self.rows.by_row(rows.first),
@@ -166,7 +169,7 @@ class GroupLikelihood(SampledLikelihood):
                 ],
                 axis=1,
             )
-            yield _Node(node, b, rows, self._summed(by_row))
+            yield _Node(node, b, rows, self._sum_by_group(by_row))
 
     def value(self, theta: Vector) -> float:
         return float(self.times @ logsumexp(self._logs(theta), axis=1))
@@ -192,7 +195,7 @@ class GroupLikelihood(SampledLikelihood):
                 "ijk,ij->jk", raises[:, raised], row_b
             )
         hessian -= (self.times[:, None] * mean).T @ mean
-        hessian[:size, :size] += self.rows.crossed(plain)
+        hessian[:size, :size] += self.rows.cross_products(plain)
         for axis in range(len(raised)):
             cross = self.rows.spread(crossed[:, :, axis])
             hessian[:size, size + axis] += cross
@@ -217,7 +220,7 @@ class GroupLikelihood(SampledLikelihood):
         mean = np.zeros_like(near.centers)
         square = _HELD * near.spreads @ near.spreads.transpose(0, 2, 1)
         for node in range(likely.shape[1]):
-            away = near._moved(node)[0] - near.centers
+            away = near._node_positions(node)[0] - near.centers
             mean += likely[:, node, None] * away
             square += (
                 likely[:, node, None, None] * away[:, :, None] * away[:, None, :]
@@ -236,14 +239,16 @@ class GroupLikelihood(SampledLikelihood):
         eye = np.eye(len(raised))
 
         def heights(b: Matrix) -> Vector:
-            logs = self._summed(self.rows.logs(self._raised(eta, sigma * b)))
+            logs = self._sum_by_group(
+                self.rows.logs(self._shift_intercept(eta, sigma * b))
+            )
             return vector(logs - (b**2).sum(axis=1) / 2)
 
         height = heights(b)
         for _ in range(_MODE_STEPS):
-            rows = self.rows.derivatives(self._raised(eta, sigma * b))
-            gradient = self._summed(rows.first[:, raised]) * sigma - b
-            second = self._summed(rows.second[:, raised][:, :, raised])
+            rows = self.rows.derivatives(self._shift_intercept(eta, sigma * b))
+            gradient = self._sum_by_group(rows.first[:, raised]) * sigma - b
+            second = self._sum_by_group(rows.second[:, raised][:, :, raised])
             curves, axes = np.linalg.eigh(eye - second * np.outer(sigma, sigma))
             steep = np.maximum(np.abs(curves), _MIN_CURVE)
             step = np.einsum(

@@ -129,7 +129,9 @@ class RowLikelihood(SampledLikelihood):
 
     def slope(self, theta: Vector) -> Slope:
         log, first, second = self.derivatives(self.eta(theta))
-        return Slope(float(log.sum()), self.spread(first), -self.crossed(second))
+        return Slope(
+            float(log.sum()), self.spread(first), -self.cross_products(second)
+        )
 
     def spread(self, first: Matrix) -> Vector:
         """Return the gradient by coefficients, from that by predictors."""
@@ -137,7 +139,7 @@ class RowLikelihood(SampledLikelihood):
             [x.T @ slope for x, slope in zip(self.matrices, first.T, strict=True)]
         )
 
-    def crossed(self, second: Matrix) -> Matrix:
+    def cross_products(self, second: Matrix) -> Matrix:
         """Return Σ_i x_ia·h_iab·x_ib′, from the Hessians h by predictors."""
         matrix = np.empty((self.size, self.size))
         predictors = range(len(self.matrices))
@@ -180,7 +182,7 @@ class RowLikelihood(SampledLikelihood):
                 first[:, :, None] * first[:, None, :]
             )
         weights = 1.0 if self.weights is None else self.weights[:, None, None]
-        return self.crossed(total * weights), total
+        return self.cross_products(total * weights), total
 
 
 class Maximum(NamedTuple):
@@ -268,7 +270,7 @@ def _standardize(information: Matrix) -> tuple[Vector, Matrix]:
     return units, information * np.outer(units, units)
 
 
-def inverted(information: Matrix) -> Matrix | None:
+def invert_information(information: Matrix) -> Matrix | None:
     """Return the inverse of an information matrix; None where it is not positive definite."""
     units, scaled = _standardize(information)
     try:

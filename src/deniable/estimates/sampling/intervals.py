@@ -24,7 +24,7 @@ from scipy.stats import t as student
 from deniable.errors import InvalidRequest
 from deniable.estimates.backing import LEAST_EXPECTED, clopper_pearson
 from deniable.estimates.covariances import Matrix, Vector, vector
-from deniable.estimates.intervals import Ends, scored
+from deniable.estimates.intervals import Ends, score_interval
 from deniable.estimates.sampling.people import effective_size
 
 _LEAST_RATE = 1e-12  # of a share of responses whose logit is taken
@@ -111,7 +111,9 @@ def chebyshev(basis: SampledBasis, confidence: float) -> Ends:
 def score(basis: SampledBasis, confidence: float) -> Ends:
     """Return all π with (π̂ − π)² ≤ z²·V(π)/n*, V the variance of one response if π were true."""
     _check_shares(basis, "score")
-    return scored(basis.value, basis.curve / basis.effective(confidence), confidence)
+    return score_interval(
+        basis.value, basis.curve / basis.effective(confidence), confidence
+    )
 
 
 def exact(basis: SampledBasis, confidence: float) -> Ends:

@@ -26,7 +26,7 @@ from deniable.estimates.differences import (
     nameless,
     weigh_names,
 )
-from deniable.estimates.intervals import one_of
+from deniable.estimates.intervals import bonferroni_level
 from deniable.estimates.inverses import left_inverse
 from deniable.estimates.results import (
     Bounds,
@@ -249,7 +249,7 @@ class SampledEstimate(Groups[SampledRow]):
         low, high = np.empty_like(self.value), np.empty_like(self.value)
         events = self.events if request.simultaneous else np.ones_like(self.events)
         for count in np.unique(events).tolist():
-            level = one_of(int(count), request.level)
+            level = bonferroni_level(int(count), request.level)
             chosen = np.asarray(events == count, np.bool_)
             low[chosen], high[chosen] = compute(self.basis.picked(chosen), level)
         return vector(low * self.scale), vector(high * self.scale)

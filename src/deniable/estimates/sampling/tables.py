@@ -21,7 +21,7 @@ from deniable.estimates.cross_tables import (
     TableFacts,
 )
 from deniable.estimates.intervals import quantile
-from deniable.estimates.likelihood import climbed
+from deniable.estimates.likelihood import maximize_from
 from deniable.estimates.linear import floats
 from deniable.estimates.sampling.estimating import estimate
 from deniable.estimates.sampling.results import SampledEstimate
@@ -68,9 +68,9 @@ class SampledCells(EstimatedCells):
         counts = self.observed * self.estimate.respondents
         seen = counts > 0
         start = projection(self.estimate.value)
-        return climbed(floats(self.design.channel)[seen], counts[seen], start=start)[
-            0
-        ]
+        return maximize_from(
+            floats(self.design.channel)[seen], counts[seen], start=start
+        )[0]
 
     def likely_covariance(self) -> Matrix:
         return self.estimate.cov_params()

@@ -100,7 +100,7 @@ def _truth(chance: Fraction) -> Branch:
     return Branch(chance, _TRUTH, (one, none, one, none, none))
 
 
-def _other(chance: Fraction, other: ScramblingLaw) -> Branch:
+def _other_number(chance: Fraction, other: ScramblingLaw) -> Branch:
     draws = tuple((p, Fraction(0), value) for value, p in other.values)
     none = Fraction(0)
     return Branch(
@@ -108,7 +108,7 @@ def _other(chance: Fraction, other: ScramblingLaw) -> Branch:
     )
 
 
-def _scrambled(
+def _product_and_sum(
     chance: Fraction,
     factor: ScramblingLaw,
     shift: ScramblingLaw,
@@ -135,7 +135,7 @@ def _scrambled(
     )
 
 
-def _apart(factor: ScramblingLaw, shift: ScramblingLaw) -> Branch:
+def _multiply_and_add(factor: ScramblingLaw, shift: ScramblingLaw) -> Branch:
     """Send factor·y + shift."""
     pairs = product(factor.values, shift.values)
     square, shifted = (
@@ -422,12 +422,14 @@ def scrambled(
         for name, value in probabilities
         if value is not None
     }
-    body = tuple((name, _written(parameters[name])) for name in MODELS[model])
+    body = tuple(
+        (name, _serialize_parameter(parameters[name])) for name in MODELS[model]
+    )
     return Scrambling(model, tuple(_branches(model, laws, chances)), body)
 
 
-def _written(given: Any) -> Any:
-    """Return a parameter for JSON."""
+def _serialize_parameter(given: Any) -> Any:
+    """Serialize a parameter for JSON."""
     if isinstance(given, Mapping):
         return tuple(
             (str(exact.rational(value)), str(exact.rational(chance)))
@@ -445,15 +447,15 @@ def _branches(
     remaining = one - chances.get("p", Fraction(0))
     factor, shift = laws.get("factor", _NOTHING), laws.get("shift", _NOTHING)
     makers = {
-        "eichhorn_hayre": lambda: [_scrambled(one, factor, _NOTHING)],
-        "eriksson": lambda: [_other(remaining, laws["other"])],
-        "bar_lev": lambda: [_scrambled(remaining, factor, _NOTHING)],
-        "saha": lambda: [_scrambled(one, factor, shift)],
-        "diana_perri_1": lambda: [_scrambled(remaining, factor, shift)],
+        "eichhorn_hayre": lambda: [_product_and_sum(one, factor, _NOTHING)],
+        "eriksson": lambda: [_other_number(remaining, laws["other"])],
+        "bar_lev": lambda: [_product_and_sum(remaining, factor, _NOTHING)],
+        "saha": lambda: [_product_and_sum(one, factor, shift)],
+        "diana_perri_1": lambda: [_product_and_sum(remaining, factor, shift)],
         "diana_perri_2": lambda: [
-            _scrambled(one, factor, shift, one - share, share)
+            _product_and_sum(one, factor, shift, one - share, share)
         ],
-        "chaudhuri_christofides": lambda: [_apart(factor, shift)],
+        "chaudhuri_christofides": lambda: [_multiply_and_add(factor, shift)],
     }
     truth = [_truth(chances["p"])] if "p" in chances else []
     return [*truth, *makers[model]()]

@@ -122,7 +122,7 @@ class StoredRows(StoredForm):
 
     def conditions(self, dialect: Dialect) -> list[str]:
         cohort = _is_code(dialect, COHORT, self.cohorts) if self.cohorts else []
-        size = [_among(self.ones(dialect), self.sizes)] if self.sizes else []
+        size = [_is_listed(self.ones(dialect), self.sizes)] if self.sizes else []
         return [*cohort, *self.right(dialect), *size]
 
     def line(self, dialect: Dialect) -> str:
@@ -273,7 +273,7 @@ def _is_code(dialect: Dialect, column: str, count: int) -> list[str]:
     ]
 
 
-def _among(number: str, sizes: Sequence[int]) -> str:
+def _is_listed(number: str, sizes: Sequence[int]) -> str:
     """Return whether a number is one of those listed, which rise."""
     if sizes[-1] - sizes[0] == len(sizes) - 1:
         return f"{number} BETWEEN {sizes[0]} AND {sizes[-1]}"

@@ -52,7 +52,7 @@ def simulate_tallies(
         return np.asarray(
             hits + draws.binomial(others, float(bits.p_false)), np.int64
         )
-    sent, table = _written(channel)
+    sent, table = _dense_channel(channel)
     counts = np.zeros((len(people), len(sent)), np.int64)
     for answer in range(channel.answers):
         counts += draw_multinomial(people[:, answer], table[:, answer], draws)
@@ -121,8 +121,8 @@ def count_cells(channel: Channel, sent: Sequence[int], counts: Counts) -> Counts
     return counts @ cells_of_sent
 
 
-def _written(channel: Channel) -> tuple[Sequence[int], NDArray[np.float64]]:
-    """Return the responses that can be sent, and their probabilities: responses × answers."""
+def _dense_channel(channel: Channel) -> tuple[Sequence[int], NDArray[np.float64]]:
+    """Return the possible responses and the dense channel: responses × answers."""
     size = channel.answers
     n_sent = (
         sum(math.comb(size, ones) for ones in channel.sizes) or channel.responses

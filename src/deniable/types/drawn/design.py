@@ -12,7 +12,7 @@ from itertools import combinations, product
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from deniable import chance, documents, exact
-from deniable.channel.product import join, split
+from deniable.channel.product import join, mixed_radix_digits
 from deniable.designs import AnyDesign, Design, Purpose, labels
 from deniable.designs.design import Factor
 from deniable.errors import InvalidDesign, InvalidRequest, InvalidResponse, quoted
@@ -122,7 +122,7 @@ class DrawnDesign(AnyDesign):
             )
         if type(self.each) is not int or not 1 <= self.each < len(names):
             raise InvalidDesign(
-                f"{exact.shown(self.each)} of {len(names)} attributes are drawn for each; expected a whole number from "
+                f"{exact.text(self.each)} of {len(names)} attributes are drawn for each; expected a whole number from "
                 f"1 to {len(names) - 1}.",
                 "Where everybody answers everything, use product().",
             )
@@ -131,7 +131,7 @@ class DrawnDesign(AnyDesign):
             labels.Combinations([factor.design.symbols for factor in self.factors])
         if self.responses > _MOST_RESPONSES:
             raise InvalidDesign(
-                f"there are {exact.shown(self.responses)} responses; expected at most {_MOST_RESPONSES:,}.",
+                f"there are {exact.text(self.responses)} responses; expected at most {_MOST_RESPONSES:,}.",
                 "Draw fewer attributes for each respondent, or give them designs with fewer responses.",
             )
 
@@ -230,7 +230,7 @@ class DrawnDesign(AnyDesign):
             'drinks: yes'
         """
         hand = self.hand_of(response)
-        digits = split(response - hand.start, hand.sizes)
+        digits = mixed_radix_digits(response - hand.start, hand.sizes)
         sent = zip(hand.factors, digits, strict=True)
         return labels.SEPARATOR.join(
             f"{name}{NAMED}{design.symbols[digit]}" for (name, design), digit in sent
@@ -272,7 +272,7 @@ class DrawnDesign(AnyDesign):
             digits = dict(
                 zip(
                     hand.attributes,
-                    split(number - hand.start, hand.sizes),
+                    mixed_radix_digits(number - hand.start, hand.sizes),
                     strict=True,
                 )
             )

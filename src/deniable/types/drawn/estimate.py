@@ -15,7 +15,7 @@ import numpy as np
 from scipy.linalg import block_diag
 
 from deniable import documents
-from deniable.channel.product import split
+from deniable.channel.product import mixed_radix_digits
 from deniable.designs import Design
 from deniable.errors import (
     ImplausibleResponses,
@@ -32,7 +32,7 @@ from deniable.estimates.cross_tables import (
     TableFacts,
 )
 from deniable.estimates.diagnostics import IMPLAUSIBLE
-from deniable.estimates.intervals import one_of
+from deniable.estimates.intervals import bonferroni_level
 from deniable.estimates.inverses import left_inverse
 from deniable.estimates.results import (
     Bounds,
@@ -182,7 +182,7 @@ class DrawnEstimate(Result[ShareRow]):
     def _part_request(self, request: IntervalRequest) -> IntervalRequest:
         """Return which intervals each part shows; simultaneous ones are adjusted for the number of parts."""
         n_parts = len(self.parts) if request.simultaneous else 1
-        return request._replace(level=one_of(n_parts, request.level))
+        return request._replace(level=bonferroni_level(n_parts, request.level))
 
     def _describe(self, request: IntervalRequest) -> Description:
         design = self.design
@@ -296,7 +296,7 @@ class DrawnEstimate(Result[ShareRow]):
         counted = DrawnTally.from_json(
             json.dumps(documents.field(source, "tally", dict)), design
         )
-        return _fitted(
+        return _fit_attributes(
             counted, documents.field(source, "method", str), source.get("population")
         )
 
@@ -393,7 +393,10 @@ def calibrate(drawn: DrawnEstimate, rows: str, columns: str) -> DrawnCells:
         drawn.parts[rows],
         drawn.parts[columns],
     )
-    joint, n = fitted(joint_tally, method=drawn.method), joint_tally.respondents
+    joint, n = (
+        fitted(joint_tally, method=drawn.method),
+        joint_tally.respondents,
+    )
     sums = _sums(len(down.value), len(across.value))
     pull = _pull(joint_tally.design, sums)
     totals = np.concatenate([down.value, across.value])
@@ -468,7 +471,7 @@ def estimate(
         >>> round(found.params["smokes: yes"], 3), round(found.contrast({"smokes: yes": 1, "drinks: yes": -1}).value, 3)
         (0.3, -0.2)
     """
-    made = _fitted(tally, method, population)
+    made = _fit_attributes(tally, method, population)
     for doubt in chain.from_iterable(part.warnings for part in made.parts.values()):
         if doubt.code == IMPLAUSIBLE:
             python_warnings.warn(doubt.text, ImplausibleResponses, stacklevel=2)
@@ -511,7 +514,11 @@ def estimate_sampled(
     hands = [design.hand_of(number) for number in distinct.tolist()]
     digits = [
         dict(
-            zip(hand.attributes, split(number - hand.start, hand.sizes), strict=True)
+            zip(
+                hand.attributes,
+                mixed_radix_digits(number - hand.start, hand.sizes),
+                strict=True,
+            )
         )
         for hand, number in zip(hands, distinct.tolist(), strict=True)
     ]
@@ -527,7 +534,7 @@ def estimate_sampled(
         )
 
     def count(part: columns.Mask, population: int | None) -> DrawnEstimate:
-        return _fitted(
+        return _fit_attributes(
             count_responses(design, responses[part]), "inversion", population
         )
 
@@ -543,7 +550,9 @@ def estimate_sampled(
     )
 
 
-def _fitted(tally: DrawnTally, method: str, population: int | None) -> DrawnEstimate:
+def _fit_attributes(
+    tally: DrawnTally, method: str, population: int | None
+) -> DrawnEstimate:
     if method not in ("inversion", "likelihood"):
         raise InvalidRequest(
             f"the method is {quoted(method)}; expected inversion or likelihood."

@@ -159,7 +159,9 @@ class EdgeNumbers:
         channel = self.tally.design.choice.channel
         counts = self.tally.counts.astype(np.float64)
         scored = Scored(_WEIGHTS, response_scores(channel))
-        return Triples(floats(channel), counts, 1 - self.f, _spread), scored
+        return Triples(
+            floats(channel), counts, 1 - self.f, _centered_variance
+        ), scored
 
     def _test(self, what: str, level: float, *, likelihood: bool) -> Bounds:
         """Return the bounds of the mean weight of each item, all of the scale where no edge leads to it; or of sums."""
@@ -240,7 +242,7 @@ def response_scores(channel: Channel, power: int = 1) -> Vector:
     return vector(shares @ _WEIGHTS**power)
 
 
-def _spread(values: Matrix, shares: Matrix) -> Vector:
+def _centered_variance(values: Matrix, shares: Matrix) -> Vector:
     """Return the variance of values among people, whose mean is 0."""
     return vector((shares * values**2).sum(axis=1))
 

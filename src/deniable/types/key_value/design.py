@@ -451,7 +451,7 @@ def best_index(family: str, gamma: Fraction, goal: VarianceGoal) -> EvenChannel:
     every risk that a garbling cannot lower, as these variances are.
     """
     best_along = [
-        _along(one.point, two.point, goal)
+        _best_on_segment(one.point, two.point, goal)
         for one, two in region_edges(family, gamma)
     ]
     return goal.told(min(best_along, key=goal.risk))
@@ -460,7 +460,7 @@ def best_index(family: str, gamma: Fraction, goal: VarianceGoal) -> EvenChannel:
 Point: TypeAlias = tuple[Fraction, Fraction, Fraction]
 
 
-def _along(one: Point, two: Point, goal: VarianceGoal) -> EvenChannel:
+def _best_on_segment(one: Point, two: Point, goal: VarianceGoal) -> EvenChannel:
     start, end = [float(each) for each in one], [float(each) for each in two]
 
     def at(place: float) -> EvenChannel:
@@ -502,7 +502,7 @@ def best_unary(
 
     def club(some: float, sign: float, halvings: int = _FEW_HALVINGS) -> EvenChannel:
         return EvenChannel(
-            _none(some, sign, items, padding, x, halvings), some, sign
+            _p_none(some, sign, items, padding, x, halvings), some, sign
         )
 
     def risk(some: float, sign: float) -> float:
@@ -526,10 +526,10 @@ def best_unary(
     )
 
 
-def _none(
+def _p_none(
     some: float, sign: float, items: int, padding: int, x: float, halvings: int
 ) -> float:
-    """Return how often none may stay none."""
+    """Return the probability that "none" stays "none"."""
     if items >= 2 * padding:
         odds = x * (1 - some) / (2 * some * sign)
         return odds / (1 + odds)
@@ -693,7 +693,7 @@ def vpp(
     ends = exact.rational(low, name="low"), exact.rational(high, name="high")
     if ends[0] != -ends[1]:
         raise InvalidRequest(
-            f"low is {exact.shown(low)} and high is {exact.shown(high)}; expected ends that lie evenly around 0.",
+            f"low is {exact.text(low)} and high is {exact.text(high)}; expected ends that lie evenly around 0.",
             "What is not there counts as 0 here, the middle of the scale; use lpp_club() for other scales.",
         )
     gamma, half = _gamma(epsilon), Fraction(1, 2)
@@ -744,7 +744,7 @@ def lpp(
     )
     if not -1 <= fake <= 1:
         raise InvalidNumber(
-            f"the fake weight is {exact.shown(fake_weight)}; expected one from −1 to 1."
+            f"the fake weight is {exact.text(fake_weight)}; expected one from −1 to 1."
         )
     return _one_item("lpp", items, _two_devices(epsilon1, epsilon2, fake), low, high)
 

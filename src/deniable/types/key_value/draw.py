@@ -16,7 +16,14 @@ from deniable.bulk.backend import Backend, Whole, choose_backend
 from deniable.bulk.columns import build_responses, is_sequence
 from deniable.bulk.draws import EvenDraw, prepare
 from deniable.bulk.edges import COLUMNS, Edges, read_edges
-from deniable.bulk.random_words import CHUNK, Slot, Slots, WordArray, Words, shuffled
+from deniable.bulk.random_words import (
+    CHUNK,
+    Slot,
+    Slots,
+    WordArray,
+    Words,
+    permutation,
+)
 from deniable.bulk.vectors import round_weights
 from deniable.chance import Source
 from deniable.channel.coding import Rows, code_type
@@ -87,7 +94,7 @@ def respond_all(
     in_order = isinstance(answers, Edges) or package in ("scipy", "networkx")
     listed = people is not None and not isinstance(people, int | np.integer)
     if not in_order and not listed:
-        codes = codes[shuffled(len(codes))]
+        codes = codes[permutation(len(codes))]
     return Responses(design, {"response": codes})
 
 
@@ -277,7 +284,7 @@ class _PersonByPerson(_PeopleDraw):
                     edges.item[span].tolist(), weights, strict=True
                 )
             }
-            codes.append(scheme.draw(row, words.source))
+            codes.append(scheme.draw_response(row, words.source))
         return np.array(codes, code_type(scheme.responses))
 
 
@@ -477,13 +484,13 @@ def _replace(
     other = ((words - end) // np.uint64(bounds.each)).astype(np.int64)
     other += np.where(empty | (other < 2 * item), 0, 2)
     silent = np.where(
-        empty, _below(words, bounds.idle), _below(words, bounds.nothing)
+        empty, _is_below(words, bounds.idle), _is_below(words, bounds.nothing)
     )
     sent = np.where(silent, 2 * items, other)
-    sent = np.where(~empty & _below(words, bounds.turned), own ^ 1, sent)
-    out[:] = np.where(~empty & _below(words, bounds.same), own, sent)
+    sent = np.where(~empty & _is_below(words, bounds.turned), own ^ 1, sent)
+    out[:] = np.where(~empty & _is_below(words, bounds.same), own, sent)
 
 
-def _below(words: WordArray, bound: int) -> NDArray[np.bool_]:
-    """Tell which words are below a bound, which may be 2^64 itself."""
+def _is_below(words: WordArray, bound: int) -> NDArray[np.bool_]:
+    """Return which words lie below a bound, which may be 2^64 itself."""
     return words <= np.uint64(bound - 1) if bound else np.zeros(len(words), np.bool_)

@@ -17,7 +17,12 @@ from deniable import documents
 from deniable.errors import InvalidRequest, NotEstimable, quoted
 from deniable.estimates.backing import LEAST_EXPECTED, clopper_pearson
 from deniable.estimates.covariances import Matrix, Vector
-from deniable.estimates.intervals import Interval, one_of, scored, wilson
+from deniable.estimates.intervals import (
+    Interval,
+    bonferroni_level,
+    score_interval,
+    wilson,
+)
 from deniable.estimates.results import (
     Bounds,
     Caution,
@@ -43,9 +48,9 @@ from deniable.types.key_value.items import (
     Ranked,
     Shrunk,
     check_number,
-    crowding,
     degree_distribution,
     kept_share,
+    padding_warning,
     shrunk,
     top,
 )
@@ -97,7 +102,7 @@ class Quantity:
         Raises:
             InvalidRequest: a method besides "normal" and "chebyshev", or a level outside (0, 1).
         """
-        confidence = one_of(1, level)
+        confidence = bonferroni_level(1, level)
         if method is None and self.tested is not None:
             return self.tested(confidence)
         value, error = np.array([[self.value], [self.error]])
@@ -120,8 +125,8 @@ def _interval(bounds: Bounds) -> Interval:
     return Interval(float(low), float(high))
 
 
-def per_vertex(people: int, items: int, over: str) -> float:
-    """Return what a sum over edges is multiplied by for an average over vertices.
+def degree_factor(people: int, items: int, over: str) -> float:
+    """Return the factor that turns a sum over edges into an average degree over vertices.
 
     Implements: the average degree of [MW21], eq. (6), as an average: over the items, Σ k/m, or over all vertices, where
     every edge has two ends, 2·Σ k/(n + m). What is printed there is a density.
@@ -130,7 +135,7 @@ def per_vertex(people: int, items: int, over: str) -> float:
         InvalidRequest: over anything else.
 
     Example:
-        >>> 4 * per_vertex(2, 2, "all")
+        >>> 4 * degree_factor(2, 2, "all")
         2.0
     """
     if over not in _OVER:
@@ -323,7 +328,7 @@ class ItemEstimate(Result[Row]):
         name, scale = self.quantity, self._scale(self.quantity)
         around = super()._interval_methods()
         methods = self.numbers.intervals(_SUMS.get(name, name))
-        own = {method: _scaled(methods[method], scale) for method in methods}
+        own = {method: _scale_bounds(methods[method], scale) for method in methods}
         by_error = self.numbers.mean_by_error if name == "mean" else "normal"
         return {
             **own,
@@ -350,7 +355,7 @@ class ItemEstimate(Result[Row]):
             >>> round(found.average_degree().value / found.density().value)
             4
         """
-        return self.edges().times(self._per_vertex(over))
+        return self.edges().times(self._degree_factor(over))
 
     def density(self) -> Quantity:
         """Return the share of all possible edges that are there."""
@@ -364,10 +369,10 @@ class ItemEstimate(Result[Row]):
         if over == "edges":
             return self.numbers.edge_weight()
         total = self.numbers.total_weight().times(self.respondents)
-        return total.times(self._per_vertex(over))
+        return total.times(self._degree_factor(over))
 
-    def _per_vertex(self, over: str) -> float:
-        return per_vertex(self.respondents, len(self.design.items), over)
+    def _degree_factor(self, over: str) -> float:
+        return degree_factor(self.respondents, len(self.design.items), over)
 
     def top(
         self, count: int = 10, by: str | None = None, *, level: float = 0.95
@@ -481,7 +486,7 @@ class ItemEstimate(Result[Row]):
         }
 
 
-def _scaled(bounds: IntervalMethod, scale: float) -> IntervalMethod:
+def _scale_bounds(bounds: IntervalMethod, scale: float) -> IntervalMethod:
     def scaled(level: float) -> Bounds:
         low, high = bounds(level)
         return low * scale, high * scale
@@ -714,7 +719,9 @@ class KeyValueNumbers:
         }
         if rates is not None and rates.few:
             methods = dict(reversed(methods.items()))
-        return {name: _scaled(methods[name], 1 / self.kept) for name in methods}
+        return {
+            name: _scale_bounds(methods[name], 1 / self.kept) for name in methods
+        }
 
     def _score(self, level: float) -> Bounds:
         """Return all frequencies whose own variance explains the distance from the estimate."""
@@ -783,7 +790,7 @@ class KeyValueNumbers:
         total, rates = self.linear.values[0].sum(keepdims=True), EdgeRates.of(self)
         if rates is None or not rates.together().few:
             return _interval(
-                scored(total, self.linear.total_curve()[:, None], level)
+                score_interval(total, self.linear.total_curve()[:, None], level)
             )
         low, high = rates.together().bounds(level)
         size = len(self.design.items)
@@ -852,7 +859,7 @@ class KeyValueNumbers:
         if unseen:
             text = f"nobody was asked about {unseen:,} items: their estimates are those of the design alone."
             cautions.append(Caution("not-asked", text))
-        return (*cautions, *(() if self.corrected else crowding(self)))
+        return (*cautions, *(() if self.corrected else padding_warning(self)))
 
     def describe(self) -> tuple[str, str, tuple[str, ...]]:
         """Return the title, the method and the notes of a summary."""
@@ -908,7 +915,9 @@ class KeyValueNumbers:
             columns["weight"] = estimate.weight.tolist()
             columns["weight_error"] = estimate.errors("weight").tolist()
         for what in filter(estimate.tells, ("frequency", "mean")):
-            low, high = estimate.about(what)._bounds(None, one_of(1, level))
+            low, high = estimate.about(what)._bounds(
+                None, bonferroni_level(1, level)
+            )
             hidden = what == "mean" and self.within_noise
             for name, values in (
                 ("", estimate.value(what)),

@@ -64,8 +64,8 @@ def _fits(size: object, share: object) -> bool:
     return whole and size >= 0 and isinstance(share, Real) and 0 <= share <= 1  # type: ignore[operator]
 
 
-def crowding(numbers: KeyValueNumbers) -> tuple[Caution, ...]:
-    """Return a doubt where so many places are full that some people may well have more items than there are places."""
+def padding_warning(numbers: KeyValueNumbers) -> tuple[Caution, ...]:
+    """Return a warning where so many slots are full that some people may have more items than slots."""
     scheme = numbers.design.scheme
     if scheme.one_each or numbers.linear.frequency is None:
         return ()

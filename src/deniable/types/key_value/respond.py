@@ -25,7 +25,7 @@ from deniable.types.key_value.schemes import (
     of_weight,
 )
 
-__all__ = ["Symbol", "released", "respond", "settle", "symbol_design"]
+__all__ = ["Symbol", "respond", "settle", "symbol_design", "upgraded_response"]
 
 
 def respond(
@@ -51,7 +51,8 @@ def respond(
         True
     """
     return Response(
-        design.hash, design.symbol(design.scheme.draw(design.row(answer), source))
+        design.hash,
+        design.symbol(design.scheme.draw_response(design.row(answer), source)),
     )
 
 
@@ -104,7 +105,7 @@ def settle(
     weight, seen = (
         (None, NONE) if drawn is None else (row.get(drawn), dict(sent)[drawn])
     )
-    rounded = _rounded(scheme.symbol, weight, seen, source)
+    rounded = _draw_rounding(scheme.symbol, weight, seen, source)
     return tuple(
         Symbol(
             design.items[item],
@@ -115,7 +116,7 @@ def settle(
     )
 
 
-def released(
+def upgraded_response(
     design: KeyValueDesign, symbols: Iterable[tuple[str, Response]]
 ) -> Response:
     """Return the response of a finer design, given the new response to each symbol with its item.
@@ -142,10 +143,10 @@ def released(
     return Response(design.hash, design.symbol(number))
 
 
-def _rounded(
+def _draw_rounding(
     symbol: Dense, weight: Fraction | None, sent: int, source: chance.Source
 ) -> int:
-    """Draw how a weight was rounded, given the symbol that was sent."""
+    """Draw the rounding of a weight, given the symbol that was sent."""
     if weight is None:
         chance.spare(1, source)
         return NONE
@@ -154,7 +155,7 @@ def _rounded(
         plus * symbol.probability(sent, given=PLUS),
         minus * symbol.probability(sent, given=MINUS),
     ]
-    return (PLUS, MINUS)[_drawn(odds, source)]
+    return (PLUS, MINUS)[_draw_weighted(odds, source)]
 
 
 def _place(
@@ -167,12 +168,14 @@ def _place(
         / symbol.probability(sent[item], given=NONE)
         for item in items
     ]
-    slot = _drawn([*odds, Fraction(max(scheme.padding - len(items), 0))], source)
+    slot = _draw_weighted(
+        [*odds, Fraction(max(scheme.padding - len(items), 0))], source
+    )
     return items[slot] if slot < len(items) else None
 
 
-def _drawn(odds: Sequence[Fraction], source: chance.Source) -> int:
-    """Draw one of several possibilities with exactly these odds."""
+def _draw_weighted(odds: Sequence[Fraction], source: chance.Source) -> int:
+    """Draw one of several outcomes with exactly these odds."""
     common = lcm(*(each.denominator for each in odds))
     return chance.choose(
         list(accumulate(int(each * common) for each in odds)), source

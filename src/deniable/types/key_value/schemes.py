@@ -38,14 +38,14 @@ def read_scale(low: Weight, high: Weight) -> tuple[Fraction, Fraction]:
     ends = exact.rational(low, name="low"), exact.rational(high, name="high")
     if not ends[0] < ends[1]:
         raise InvalidDesign(
-            f"low is {exact.shown(low)} and high is {exact.shown(high)}; expected low < high."
+            f"low is {exact.text(low)} and high is {exact.text(high)}; expected low < high."
         )
     if (
         max(map(abs, ends)) > _FARTHEST
         or ends[1] - ends[0] < max(map(abs, ends)) / _FINEST
     ):
         raise InvalidDesign(
-            f"low is {exact.shown(low)} and high is {exact.shown(high)}; expected ends that floats tell well apart.",
+            f"low is {exact.text(low)} and high is {exact.text(high)}; expected ends that floats tell well apart.",
             "Shift the weights, or measure them in another unit.",
         )
     return ends
@@ -71,7 +71,7 @@ def read_weight(
     )
     try:
         if plain:
-            scaled = _scaled(float(weight), low, high)
+            scaled = _scale_weight(float(weight), low, high)
         else:
             scaled = (2 * exact.rational(weight) - low - high) / (high - low)
     except (DeniableError, OverflowError, ValueError):
@@ -81,7 +81,7 @@ def read_weight(
     return scaled
 
 
-def _scaled(weight: float, low: Fraction, high: Fraction) -> Fraction:
+def _scale_weight(weight: float, low: Fraction, high: Fraction) -> Fraction:
     bottom, top = float(low), float(high)
     if not bottom <= weight <= top:
         raise ValueError
@@ -174,7 +174,9 @@ class Scheme(ABC):
         """The parities of its two devices on their own: the one for the key, and the one for the value."""
 
     @abstractmethod
-    def draw(self, given: Row, source: chance.Source = chance.SYSTEM) -> int:
+    def draw_response(
+        self, given: Row, source: chance.Source = chance.SYSTEM
+    ) -> int:
         """Draw a response to a row."""
 
     @abstractmethod
@@ -357,7 +359,9 @@ class Index(Scheme):
         """The parities of whether there is an edge, taken alone, and of the sign where there is one."""
         return presence_parity(self.symbol), sign_parity(self.symbol)
 
-    def draw(self, given: Row, source: chance.Source = chance.SYSTEM) -> int:
+    def draw_response(
+        self, given: Row, source: chance.Source = chance.SYSTEM
+    ) -> int:
         item = chance.below(self.items, source)
         answer = round_weight(given.get(item), source)
         return item * self.symbol.responses + self.symbol.draw(answer, source)
@@ -413,8 +417,8 @@ class Padded(Scheme):
     def multiplier(self) -> int:
         return self.padding
 
-    def drawn(self, given: Row, source: chance.Source) -> tuple[int | None, int]:
-        """Draw a place, and round the weight of the item that stands there; None for an empty place."""
+    def draw_item(self, given: Row, source: chance.Source) -> tuple[int | None, int]:
+        """Draw a slot, and round the weight of the item in it; None for an empty slot."""
         items = sorted(given)
         slot = chance.below(max(len(items), self.padding), source)
         item = items[slot] if slot < len(items) else None
@@ -521,8 +525,10 @@ class Unary(Padded):
         ratio = exact.ratio((same + turned) * none, 2 * stray * lost)
         return max(ratio, 1 / ratio) if ratio else math.inf, sign
 
-    def draw(self, given: Row, source: chance.Source = chance.SYSTEM) -> int:
-        item, answer = self.drawn(given, source)
+    def draw_response(
+        self, given: Row, source: chance.Source = chance.SYSTEM
+    ) -> int:
+        item, answer = self.draw_item(given, source)
         number = 0
         for position in range(self.items):
             number += (
@@ -741,8 +747,10 @@ class Direct(Padded):
             self.symbol
         )
 
-    def draw(self, given: Row, source: chance.Source = chance.SYSTEM) -> int:
-        item, answer = self.drawn(given, source)
+    def draw_response(
+        self, given: Row, source: chance.Source = chance.SYSTEM
+    ) -> int:
+        item, answer = self.draw_item(given, source)
         position = chance.below(self.total, source)
         if item is None:
             return (

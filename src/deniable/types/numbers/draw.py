@@ -17,7 +17,7 @@ from deniable.errors import InvalidAnswer
 from deniable.files import arrow
 from deniable.tallies.responses import Missing, Responses, add_missing
 from deniable.types.numbers.count import NumberTally
-from deniable.types.numbers.respond import level_of, place_of
+from deniable.types.numbers.respond import level_below, level_of
 
 __all__ = ["count_sent", "respond_all", "round_values", "tally_column"]
 
@@ -172,7 +172,7 @@ def _round_into(
     unsure = np.flatnonzero((np.abs(numbers - (places - below)) < sure) | near_level)
     if not unsure.size:
         return
-    exactly = {int(row): place_of(design, values[row]) for row in unsure}
+    exactly = {int(row): level_below(design, values[row]) for row in unsure}
     if any(_level(drawn[row], part) for row, (_, part) in exactly.items()):
         _one_by_one(design, values, (drawn, words), out)
         return
@@ -214,7 +214,7 @@ def _one_by_one(
 
 def _check(design: NumberDesign, value: Any, row: int) -> None:
     try:
-        place_of(design, value)
+        level_below(design, value)
     except InvalidAnswer as error:
         raise InvalidAnswer(
             f"the value at index {row:,} cannot be used: {error.problem}", error.hint

@@ -18,7 +18,7 @@ from deniable.estimates import Estimate
 from deniable.estimates import estimate as estimate_shares
 from deniable.estimates.covariances import Matrix, Vector, vector
 from deniable.estimates.diagnostics import FEW
-from deniable.estimates.intervals import Interval, one_of, quantile
+from deniable.estimates.intervals import Interval, bonferroni_level, quantile
 from deniable.estimates.results import (
     AROUND,
     Bounds,
@@ -634,7 +634,7 @@ class Spread(Model):
         return np.maximum(low, 0.0), np.maximum(high, 0.0)
 
     def _joint_bounds(self, level: float) -> Bounds:
-        each = one_of(2, level) if self.same_people else math.sqrt(level)
+        each = bonferroni_level(2, level) if self.same_people else math.sqrt(level)
         (low, high), (square_low, square_high) = (
             np.clip(
                 Statistic(mean).interval("mean", level=each),

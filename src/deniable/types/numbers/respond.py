@@ -13,9 +13,9 @@ from deniable.errors import InvalidAnswer, InvalidNumber
 __all__ = [
     "category_of",
     "expected_answer",
+    "level_below",
     "level_of",
     "parse_answer",
-    "place_of",
     "respond",
     "rounded",
 ]
@@ -50,7 +50,7 @@ def rounded(
     *,
     source: chance.Source = chance.SYSTEM,
 ) -> str:
-    """Round a number to one of the two levels around it at random, so that it is right on average: a category.
+    """Round a number at random to one of its two neighbouring levels, without bias; return the category.
 
     Keep the level: it is the answer to every later question about this number, and stages are released from it. To
     round again would show, over time, where the number lies.
@@ -103,12 +103,14 @@ def level_of(
     Raises:
         InvalidAnswer: no number, or outside the range. The message does not repeat it.
     """
-    below, fraction = place_of(design, answer)
+    below, fraction = level_below(design, answer)
     return below + chance.happens(fraction, source)
 
 
-def place_of(design: NumberDesign, answer: exact.Rational) -> tuple[int, Fraction]:
-    """Return the number of the level below an answer, and how often it is rounded to the next one, exactly.
+def level_below(
+    design: NumberDesign, answer: exact.Rational
+) -> tuple[int, Fraction]:
+    """Return the index of the level below an answer, and the exact probability of rounding up.
 
     Raises:
         InvalidAnswer: no number, or outside the range. The message does not repeat it.

@@ -123,7 +123,7 @@ class Bloom:
             )
         seed = seed_of(self.part(text, cohort))
         words = (
-            _mixed(seed, int(cohort) * self.hashes + number)
+            _splitmix_word(seed, int(cohort) * self.hashes + number)
             for number in range(self.hashes)
         )
         return tuple((word >> 32) * self.bits >> 32 for word in words)
@@ -345,7 +345,7 @@ def _normal(text: str) -> str:
         raise InvalidAnswer(*_NO_TEXT) from None
 
 
-def _mixed(seed: int, number: int) -> int:
+def _splitmix_word(seed: int, number: int) -> int:
     """Return a word of SplitMix64, counted from 0."""
     word = (seed + (number + 1) * GOLDEN) & _WORD
     for shift, factor in MIXES:
@@ -408,7 +408,7 @@ class NoisySampling:
             True
         """
         alpha, p = (
-            _kept(exact.exp_below(exact.positive_epsilon(each)))
+            _p_kept(exact.exp_below(exact.positive_epsilon(each)))
             for each in (permanent, sample)
         )
         return cls(alpha, p, 1 - p)
@@ -442,7 +442,7 @@ class NoisySampling:
             exact.ratio(self.p, self.q),
             exact.ratio(1 - self.q, 1 - self.p),
         )
-        return self._carried(ones, samples), self._carried(zeros, samples)
+        return self._chain_ratio(ones, samples), self._chain_ratio(zeros, samples)
 
     def parity(self, samples: int) -> exact.Ratio:
         """Return the parity of one bit after K samples, exactly."""
@@ -495,7 +495,7 @@ class NoisySampling:
         permanent = (exact.rational(ones) / samples - self.q) / (self.p - self.q)
         return (permanent - (1 - self.alpha)) / (2 * self.alpha - 1)
 
-    def _carried(self, base: exact.Ratio, samples: int) -> exact.Ratio:
+    def _chain_ratio(self, base: exact.Ratio, samples: int) -> exact.Ratio:
         if base == math.inf and samples:
             return exact.ratio(self.alpha, 1 - self.alpha)
         factor = Fraction(base) ** samples if samples else Fraction(1)
@@ -505,7 +505,7 @@ class NoisySampling:
         )
 
 
-def _kept(ratio: Fraction) -> Fraction:
+def _p_kept(ratio: Fraction) -> Fraction:
     """Return ratio / (ratio + 1) in 64 bits, rounded towards 1/2."""
     return Fraction(int(chance.TOTAL * ratio / (ratio + 1)), chance.TOTAL)
 
@@ -742,7 +742,7 @@ def string_design(
         return StringDesign(bloom, _bits(bloom, 1 - half, half))
     if bit_epsilon is not None:
         ratio = exact.exp_below(exact.positive_epsilon(bit_epsilon))
-        return StringDesign(bloom, _rounded(bloom, ratio, ratio))
+        return StringDesign(bloom, _round_bits(bloom, ratio, ratio))
     assert epsilon is not None
     asked = exact.positive_epsilon(epsilon)
     hashes = min(bloom.hashes, bloom.bits - 1)
@@ -752,7 +752,7 @@ def string_design(
             bloom, Bits(bloom.bits, chance.TOTAL // 2, stray, chance.TOTAL)
         )
     ratio = exact.exp_below(asked / (2 * hashes))
-    return StringDesign(bloom, _rounded(bloom, ratio, ratio))
+    return StringDesign(bloom, _round_bits(bloom, ratio, ratio))
 
 
 def relax_strings(old: StringDesign, new: StringDesign) -> BitByBit:
@@ -801,7 +801,7 @@ def schedule(
             raise InvalidRequest(
                 "these samples give the bit away; expected p and q between 0 and 1."
             )
-        stage = StringDesign(bloom, _rounded(bloom, Fraction(one), Fraction(two)))
+        stage = StringDesign(bloom, _round_bits(bloom, Fraction(one), Fraction(two)))
         # Towards the end stages differ by less than a weight; then one stands for all that follow.
         if stages and bit_garbling(stages[-1].bit, stage.bit) is None:
             stage = stages[-1]
@@ -809,7 +809,7 @@ def schedule(
     return tuple(stages)
 
 
-def _rounded(bloom: Bloom, one: Fraction, two: Fraction) -> Bits:
+def _round_bits(bloom: Bloom, one: Fraction, two: Fraction) -> Bits:
     """Return bits with hit/stray ≤ one and (1 − stray)/(1 − hit) ≤ two, as near as weights of 2^64 allow."""
     total = chance.TOTAL
     stray = math.ceil(total * (two - 1) / (one * two - 1))

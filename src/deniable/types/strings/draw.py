@@ -156,7 +156,9 @@ def respond(
     Raises:
         MissingExtra: compiled kernels are demanded and Numba is not installed.
     """
-    return _randomized(design.bloom.bits, *design.bit, encoded.truths, source, fast)
+    return _randomize_bits(
+        design.bloom.bits, *design.bit, encoded.truths, source, fast
+    )
 
 
 def upgrade(
@@ -188,7 +190,7 @@ def permanent(
     fast: bool | None = None,
 ) -> Rows:
     """Draw RAPPOR's permanent bits, once; they stay where the answers are."""
-    return _randomized(
+    return _randomize_bits(
         bloom.bits, noisy.alpha, 1 - noisy.alpha, encoded.truths, source, fast
     )
 
@@ -202,7 +204,7 @@ def sample(
     fast: bool | None = None,
 ) -> Rows:
     """Draw one of RAPPOR's noisy samples of permanent bits."""
-    return _randomized(bloom.bits, noisy.p, noisy.q, kept, source, fast)
+    return _randomize_bits(bloom.bits, noisy.p, noisy.q, kept, source, fast)
 
 
 def tally(design: StringDesign, cohorts: NDArray[Any], rows: Rows) -> StringTally:
@@ -214,7 +216,7 @@ def tally(design: StringDesign, cohorts: NDArray[Any], rows: Rows) -> StringTall
     return StringTally(design, *count_ones(design.bloom, cohorts, rows))
 
 
-def _randomized(
+def _randomize_bits(
     bits: int,
     hit: Fraction,
     stray: Fraction,
@@ -222,7 +224,7 @@ def _randomized(
     source: Source | None,
     fast: bool | None,
 ) -> Rows:
-    """Draw rows of bits that depend on the true ones alone."""
+    """Randomize rows of bits; each bit depends on its true value alone."""
     chances = ((stray, hit), (stray, hit))
     return toss_rows(
         bits, chances, np.zeros_like(trues), trues, source=source, fast=fast

@@ -16,7 +16,7 @@ from scipy.special import log_ndtr, ndtri_exp
 from deniable import documents
 from deniable.errors import Incompatible, InvalidRequest, NotEstimable
 from deniable.estimates.covariances import Matrix
-from deniable.estimates.intervals import Interval, halved, one_of
+from deniable.estimates.intervals import Interval, bisect_boundary, bonferroni_level
 from deniable.estimates.results import (
     Bounds,
     Caution,
@@ -84,7 +84,9 @@ class Found:
     def interval(self, *, level: float = 0.95) -> Interval:
         """Return the interval of the share, given that the string was found."""
         share, error, limit = np.array([[self.share], [self.error], [self.limit]])
-        bounds = given_found(share, error, limit, self.people, one_of(1, level))
+        bounds = given_found(
+            share, error, limit, self.people, bonferroni_level(1, level)
+        )
         return Interval(*(float(bound[0]) for bound in bounds))
 
 
@@ -121,7 +123,9 @@ def given_found(
     def not_above(truth: Floats) -> NDArray[np.bool_]:
         return np.asarray(log_tail(share - truth, truth) >= tail, np.bool_)
 
-    return halved(not_below, start, 0.0), halved(not_above, start, 1.0)
+    return bisect_boundary(not_below, start, 0.0), bisect_boundary(
+        not_above, start, 1.0
+    )
 
 
 @dataclass(frozen=True, slots=True)

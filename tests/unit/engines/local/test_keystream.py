@@ -16,7 +16,7 @@ from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from scipy.stats import binom
 
 from deniable.bulk import random_words as keystream
-from deniable.bulk.random_words import SPARE, Keystream, shuffled
+from deniable.bulk.random_words import SPARE, Keystream, permutation
 from deniable.chance import ScriptedSource
 from tests.support.seeded import Seeded
 
@@ -199,10 +199,10 @@ def test_an_order_has_every_number_once_and_is_repeated_with_its_source(
     count: int, along: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("deniable.bulk.random_words._SORTED_ALONG", along)
-    order = shuffled(count, Seeded("order"))
+    order = permutation(count, Seeded("order"))
     assert sorted(order.tolist()) == list(range(count))
-    assert order.tolist() == shuffled(count, Seeded("order")).tolist()
-    assert count < 1000 or order.tolist() != shuffled(count).tolist()
+    assert order.tolist() == permutation(count, Seeded("order")).tolist()
+    assert count < 1000 or order.tolist() != permutation(count).tolist()
 
 
 @pytest.mark.parametrize("along", [0, 1 << 20])
@@ -213,14 +213,14 @@ def test_equal_words_are_drawn_again(
     monkeypatch.setattr("deniable.bulk.random_words._SORTED_ALONG", along)
     script = [7 << 40, 9 << 40, 7 << 40, 3 << 40, 2 << 40, 1 << 40]
     source = ScriptedSource(np.array(script, "<u8").tobytes())
-    assert shuffled(3, source).tolist() == [2, 1, 0]
+    assert permutation(3, source).tolist() == [2, 1, 0]
 
 
 @pytest.mark.statistical
 def test_every_order_is_equally_likely() -> None:
     """24 orders, 24,000 draws: a false alarm once in 10^9; an order that is off by a third is found."""
     source = Seeded("even")
-    seen = Counter(tuple(shuffled(4, source).tolist()) for _ in range(24_000))
+    seen = Counter(tuple(permutation(4, source).tolist()) for _ in range(24_000))
     low, high = (
         binom.ppf(1e-9 / 48, 24_000, 1 / 24),
         binom.isf(1e-9 / 48, 24_000, 1 / 24),

@@ -73,7 +73,7 @@ def scalar(design: KeyValueDesign, known: Edges, source: Counted) -> list[int]:
             for each in known.weight[own].tolist()
         ]
         drawn.append(
-            design.scheme.draw(
+            design.scheme.draw_response(
                 dict(zip(known.item[own].tolist(), weights, strict=True)), source
             )
         )

@@ -21,10 +21,10 @@ from deniable.types.key_value.design import (
 )
 from deniable.types.key_value.respond import (
     NAMES,
-    released,
     respond,
     settle,
     symbol_design,
+    upgraded_response,
 )
 from deniable.types.key_value.schemes import Index, Unary
 from deniable.types.ladder.respond import upgrade
@@ -55,7 +55,7 @@ def test_a_response_is_released_symbol_by_symbol(
             (each.item, upgrade(step, each.response, each.answer, source=source))
             for each in parts
         ]
-        second = released(fine, raised)
+        second = upgraded_response(fine, raised)
         assert second.design == fine.hash
         number = fine.response_number(second.symbol)
         if fine.scheme.one_each:
@@ -118,4 +118,4 @@ def test_what_does_not_fit_is_refused() -> None:
     with pytest.raises(Incompatible, match="as a whole"):
         symbol_design(pckv_grr(ITEMS, 1))
     with pytest.raises(Incompatible, match="another design"):
-        released(design, [("tea", Response("sha256:0", "+"))])
+        upgraded_response(design, [("tea", Response("sha256:0", "+"))])

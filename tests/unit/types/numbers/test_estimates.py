@@ -25,7 +25,12 @@ from deniable.tallies.stages import count_stages
 from deniable.types.numbers.count import NumberTally, tally
 from deniable.types.numbers.draw import round_values
 from deniable.types.numbers.estimate import estimate, mean, spread
-from deniable.types.numbers.respond import level_of, place_of, respond, rounded
+from deniable.types.numbers.respond import (
+    level_below,
+    level_of,
+    respond,
+    rounded,
+)
 from deniable_papers.means import from_share, moments
 from tests.support.seeded import seeded as source_named
 
@@ -41,7 +46,7 @@ def two(low: object, high: object, epsilon: object = 1) -> NumberDesign:
     "value", [0.3, "0.3", Fraction(3, 10), Decimal("0.3"), np.float64(0.3)]
 )
 def test_a_value_is_the_decimal_it_shows(value: object) -> None:
-    assert place_of(UNIT, value) == (0, Fraction(3, 10))  # type: ignore[arg-type]  # all that users bring
+    assert level_below(UNIT, value) == (0, Fraction(3, 10))  # type: ignore[arg-type]  # all that users bring
 
 
 @pytest.mark.parametrize(
@@ -63,7 +68,7 @@ def test_squares_have_a_range_of_their_own() -> None:
     assert Range.of(-3, 2).squared == Range.of(0, 9)
     assert Range.of(2, 3).squared == Range.of(4, 9)
     assert Range.of(-3, -2).squared == Range.of(4, 9)
-    assert place_of(two(-3, 2).squared, 9) == (1, 0)
+    assert level_below(two(-3, 2).squared, 9) == (1, 0)
     with pytest.raises(InvalidAnswer):
         rounded(two(-3, 2).squared, 16)
     with pytest.raises(InvalidRequest):
@@ -279,7 +284,7 @@ class TestInBulk:
     ) -> None:
         """A float keeps 53 of a word's 64 bits: each of these words is, as a float, the place of the value itself."""
         design = number_design(0, 1, 1, levels=levels)
-        below, part = place_of(design, value)
+        below, part = level_below(design, value)
         digit = int(part * 2**64)
         for by in (-1000, -100, -2, -1, 0, 1, 2, 100, 1000):
             if not 0 <= digit + by < 2**64:
@@ -328,7 +333,7 @@ class TestInBulk:
 def test_short_floats_are_the_decimals_they_show(kind: type[np.floating]) -> None:
     """A word between the decimal and the binary number tells which of the two was taken."""
     for value in (kind(0.1), kind(0.9)):
-        shown = place_of(UNIT, value)[1]  # type: ignore[arg-type]  # a number of an array
+        shown = level_below(UNIT, value)[1]  # type: ignore[arg-type]  # a number of an array
         word = int((shown + Fraction(float(value))) / 2 * 2**64).to_bytes(
             8, "little"
         )
