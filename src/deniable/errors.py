@@ -146,6 +146,18 @@ def require(
         )
 
 
+def require_one(hint: str, **options: object) -> None:
+    """Refuse two options of which not exactly one is given.
+
+    Raises:
+        InvalidRequest: neither or both.
+    """
+    if sum(option is not None for option in options.values()) != 1:
+        raise InvalidRequest(
+            f"expected either {' or '.join(options)}, and exactly one of them.", hint
+        )
+
+
 def require_options(
     *,
     truths: dict[str, object] | None = None,

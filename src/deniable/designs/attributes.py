@@ -74,26 +74,33 @@ def product(designs: Sequence[Design] | Mapping[str, Design]) -> Design:
         >>> product([warner(p="3/4"), warner(p="2/3")]).parity
         Fraction(6, 1)
     """
-    has_names = isinstance(designs, Mapping)
-    designs = designs if isinstance(designs, Iterable) else ()
-    designs_by_name = (
+    factors = [
+        Factor(f"{attribute} {factor.attribute}".strip(), factor.design)
+        for attribute, design in _read_designs(designs)
+        for factor in design.factors or (Factor("", design),)
+    ]
+    if not isinstance(designs, Mapping):
+        factors = _number_unnamed(factors)
+    return Design.of_factors("product", factors)
+
+
+def _read_designs(
+    designs: Sequence[Design] | Mapping[str, Design],
+) -> list[tuple[str, Design]]:
+    """Read the designs of a product with the names of their attributes, which are empty in a list."""
+    named = (
         list(designs.items())
         if isinstance(designs, Mapping)
         else [("", design) for design in designs]
+        if isinstance(designs, Iterable)
+        else []
     )
-    if len(designs_by_name) < 2 or not all(
-        isinstance(design, Design) for _, design in designs_by_name
-    ):
+    if len(named) < 2 or not all(isinstance(design, Design) for _, design in named):
         raise InvalidDesign(
-            f"a product of {len(designs_by_name)} things; expected at least 2, all designs.",
+            f"a product of {len(named)} things; expected at least 2, all designs.",
             'For example product({"smokes": warner(1), "age": k_ary(5, 1)}).',
         )
-    flat = [
-        Factor(f"{attribute} {factor.attribute}".strip(), factor.design)
-        for attribute, design in designs_by_name
-        for factor in design.factors or (Factor("", design),)
-    ]
-    return Design.of_factors("product", flat if has_names else _number_unnamed(flat))
+    return named
 
 
 def _number_unnamed(factors: Sequence[Factor]) -> list[Factor]:

@@ -20,6 +20,7 @@ from deniable.errors import (
     InvalidRequest,
     InvalidResponse,
     quoted,
+    require_one,
 )
 from deniable.exact import Ratio, Rational
 from deniable.rendering import formats
@@ -76,24 +77,29 @@ def christofides(
         >>> christofides(cards=["3/20", "1/4", "3/5"]).probability("1", given="yes")
         Fraction(3, 5)
     """
-    if (epsilon is None) == (cards is None):
-        raise InvalidRequest(
-            "expected either epsilon or cards, and exactly one of them.",
-            'For example epsilon=1, middle="1/5", or cards=["1/10", "3/10", "6/10"].',
-        )
-    if epsilon is not None:
-        weights = _weights(
-            exact.gamma_below(epsilon),
-            exact.probability(middle, name="middle"),
-        )
-        shares = [Fraction(weight, TOTAL) for weight in weights]
-    else:
-        assert cards is not None
-        shares = _read_cards(cards, middle)
+    shares = _card_shares(epsilon, cards, middle)
     channel = Dense.from_rows(list(zip(shares, reversed(shares), strict=True)))
     symbols = [str(number) for number in range(1, len(shares) + 1)]
     design = Design("christofides", categories, symbols, channel)  # type: ignore[arg-type]  # Design reads labels
     return design.within(epsilon)
+
+
+def _card_shares(
+    epsilon: Rational | None, cards: Sequence[Rational] | None, middle: Rational
+) -> list[Fraction]:
+    """Return the share of each card: as given, or from ε of three cards, of which the middle one may be missing."""
+    require_one(
+        'For example epsilon=1, middle="1/5", or cards=["1/10", "3/10", "6/10"].',
+        epsilon=epsilon,
+        cards=cards,
+    )
+    if cards is not None:
+        return _read_cards(cards, middle)
+    assert epsilon is not None
+    weights = _weights(
+        exact.gamma_below(epsilon), exact.probability(middle, name="middle")
+    )
+    return [Fraction(weight, TOTAL) for weight in weights]
 
 
 def _read_cards(cards: Sequence[Rational], middle: Rational) -> list[Fraction]:
@@ -475,15 +481,23 @@ def integer_deck(
     """
     group = _read_integer(people, "the number of people")
     total = group if cards is None else _read_integer(cards, "the number of cards")
-    ratio = exact.gamma_below(epsilon)
-    between = math.floor(
-        total * exact.probability(middle, name="middle") + Fraction(1, 2)
-    )
-    remainder, n_known = total - between, group - 1 if collector else 0
+    share = exact.probability(middle, name="middle")
+    n_known = group - 1 if collector else 0
+    counts = _deck_counts(total, exact.gamma_below(epsilon), share, n_known)
+    return Deck(counts, group, categories)
+
+
+def _deck_counts(
+    total: int, ratio: Fraction, middle: Fraction, n_known: int
+) -> tuple[int, int, int]:
+    """Return how many cards have each number, where so many people's answers are known to the collector."""
+    between = math.floor(total * middle + Fraction(1, 2))
+    remainder = total - between
     first = math.ceil((remainder + n_known * ratio) / (ratio + 1))
-    if remainder - first <= first:
-        raise _cannot_estimate((first, between, remainder - first), ratio, n_known)
-    return Deck((first, between, remainder - first), group, categories)
+    counts = (first, between, remainder - first)
+    if counts[2] <= first:
+        raise _cannot_estimate(counts, ratio, n_known)
+    return counts
 
 
 def _cannot_estimate(

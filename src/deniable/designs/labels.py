@@ -164,20 +164,22 @@ def read(label_source: Labels, *, name: str = "categories") -> Sequence[str]:
             f"{name} holds {len(labels)} labels; expected at least 2."
         )
     for label in labels:
-        if not isinstance(label, str) or not label.strip() or _has_surrogate(label):
-            hint = (
-                ""
-                if isinstance(label, str)
-                else f"Write them as text, for example [str(each) for each in {name}]."
-            )
-            raise InvalidDesign(
-                f"{name} holds {quoted(label)}; expected text that is not empty.",
-                hint,
-            )
+        _check_label(label, name)
     _refuse_twins(labels, name)
     # one design, one hash, whichever way the labels were given
     numbered = Numbered(len(labels))
     return numbered if labels == tuple(numbered) else tuple(map(str, labels))
+
+
+def _check_label(label: object, name: str) -> None:
+    hint = f"Write them as text, for example [str(each) for each in {name}]."
+    if isinstance(label, str):
+        if label.strip() and not _has_surrogate(label):
+            return
+        hint = ""
+    raise InvalidDesign(
+        f"{name} holds {quoted(label)}; expected text that is not empty.", hint
+    )
 
 
 def read_two(

@@ -22,7 +22,7 @@ from deniable.designs import labels
 from deniable.designs.design import Design
 from deniable.designs.labels import NO_YES, Labels, Numbered
 from deniable.designs.registry import Purpose, register
-from deniable.errors import InvalidDesign, InvalidRequest
+from deniable.errors import InvalidDesign, InvalidRequest, require_one
 from deniable.exact import Rational
 
 
@@ -71,12 +71,8 @@ def k_ary(
         True
     """
     category_labels = labels.read(categories)
-    return Design(
-        "k_ary",
-        category_labels,
-        category_labels,
-        diagonal(len(category_labels), epsilon, p, low=low),
-    ).within(epsilon)
+    channel = diagonal(len(category_labels), epsilon, p, low=low)
+    return Design("k_ary", category_labels, category_labels, channel).within(epsilon)
 
 
 def diagonal(
@@ -91,11 +87,7 @@ def diagonal(
     Raises:
         InvalidRequest: neither or both are given.
     """
-    if (epsilon is None) == (p is None):
-        raise InvalidRequest(
-            "expected either epsilon or p, and exactly one of them.",
-            "For example epsilon=1, or p=0.75.",
-        )
+    require_one("For example epsilon=1, or p=0.75.", epsilon=epsilon, p=p)
     if epsilon is not None:
         return _from_ratio(size, exact.gamma_below(epsilon), low=low)
     if low:
@@ -114,10 +106,14 @@ def _from_ratio(size: int, ratio: Fraction, *, low: bool) -> Diagonal:
         other_weight = -int(-TOTAL / (ratio + n_others) // 1)
     same = TOTAL - n_others * other_weight
     if same <= 0 or (same <= other_weight) != low or same == other_weight:
-        raise InvalidDesign(
-            f"with {size:,} categories this ε is too fine for weights that sum to 2^64; expected fewer or a larger ε."
-        )
+        raise _too_fine(size)
     return Diagonal(size, same, other_weight)
+
+
+def _too_fine(size: int) -> InvalidDesign:
+    return InvalidDesign(
+        f"with {size:,} categories this ε is too fine for weights that sum to 2^64; expected fewer or a larger ε."
+    )
 
 
 def _from_probability(size: int, p: Fraction) -> Diagonal:
@@ -174,8 +170,17 @@ def matrix(
         >>> forced.parity
         Fraction(5, 1)
     """
+    channel = Dense.from_rows(_read_cells(rows))
+    square = channel.answers == channel.responses
+    answer_labels = categories if categories is not None else channel.answers
+    if symbols is None:
+        symbols = answer_labels if square else channel.responses
+    return Design("matrix", answer_labels, symbols, channel)  # type: ignore[arg-type]  # Design reads labels
+
+
+def _read_cells(rows: Sequence[Sequence[Rational]]) -> list[list[Fraction]]:
     try:
-        cells = [
+        return [
             [
                 exact.probability(cell, name=f"P[{i}][{j}]")
                 for j, cell in enumerate(row)
@@ -186,12 +191,6 @@ def matrix(
         raise InvalidDesign(
             "the matrix is not a table; expected a list of rows of numbers."
         ) from None
-    channel = Dense.from_rows(cells)
-    square = channel.answers == channel.responses
-    answer_labels = categories if categories is not None else channel.answers
-    if symbols is None:
-        symbols = answer_labels if square else channel.responses
-    return Design("matrix", answer_labels, symbols, channel)  # type: ignore[arg-type]  # Design reads labels
 
 
 @register(
@@ -229,6 +228,14 @@ def forced_response(
         >>> forced_response("2/3", "1/6", "1/6").parity
         Fraction(5, 1)
     """
+    channel = forced_channel(_read_device(honest, yes, no))
+    return Design("forced_response", categories, categories, channel)  # type: ignore[arg-type]  # Design reads labels
+
+
+def _read_device(
+    honest: Rational, yes: Rational, no: Rational | None
+) -> list[Fraction]:
+    """Return the probabilities of a forced no and of a forced yes."""
     truth, up = exact.probabilities(honest=honest, yes=yes)
     down = 1 - truth - up if no is None else exact.probability(no, name="no")
     if down < 0 or truth + up + down != 1:
@@ -241,12 +248,7 @@ def forced_response(
             f"honest is {truth}; expected a probability between 0 and 1.",
             "At 0 the responses say nothing about the answers, at 1 they are the answers.",
         )
-    return Design(
-        "forced_response",
-        categories,  # type: ignore[arg-type]  # Design reads labels
-        categories,  # type: ignore[arg-type]  # Design reads labels
-        forced_channel([down, up]),
-    )
+    return [down, up]
 
 
 def forced_channel(forced: Sequence[Fraction]) -> Dense:
@@ -291,11 +293,17 @@ def forced_choice(
         >>> forced_choice(["1/10", "1/20", "1/10", "3/20"]).parity
         Fraction(13, 1)
     """
-    if (
-        isinstance(forced, str)
-        or not isinstance(forced, Sequence)
-        or len(forced) < 2
-    ):
+    shares = _read_forced(forced)
+    category_labels = labels.read(len(shares) if categories is None else categories)
+    return Design(
+        "forced_choice", category_labels, category_labels, forced_channel(shares)
+    )
+
+
+def _read_forced(forced: Sequence[Rational]) -> list[Fraction]:
+    """Read the probabilities of forced categories, which leave some for an honest answer."""
+    is_list = isinstance(forced, Sequence) and not isinstance(forced, str)
+    if not is_list or len(forced) < 2:
         raise InvalidDesign(
             "forced is not a list of at least 2 probabilities.",
             'For example ["1/10", "1/10", "1/5"].',
@@ -309,10 +317,7 @@ def forced_choice(
             f"the forced categories have a probability of {sum(shares)} together; expected one between 0 and 1.",
             "What is left is the probability of an honest answer.",
         )
-    category_labels = labels.read(len(shares) if categories is None else categories)
-    return Design(
-        "forced_choice", category_labels, category_labels, forced_channel(shares)
-    )
+    return shares
 
 
 @register(
@@ -393,10 +398,7 @@ def hadamard(categories: Labels, epsilon: Rational) -> Design:
     small = -int(-TOTAL / (ratio * (half - 1) + half) // 1)
     large = (TOTAL - half * small) // (half - 1)
     if large <= small:
-        raise InvalidDesign(
-            f"with {len(category_labels):,} categories this ε is too fine for weights that sum to 2^64; "
-            "expected fewer or a larger ε."
-        )
+        raise _too_fine(len(category_labels))
     return Design(
         "hadamard",
         category_labels,
@@ -452,20 +454,20 @@ def local_hashing(
     ratio = exact.gamma_below(epsilon)
     size = len(category_labels)
     q = best_values(size, ratio) if values is None else field(values).values
+    channel = _hashing_channel(size, q, ratio)
+    symbols = Numbered(channel.responses)
+    return Design("local_hashing", category_labels, symbols, channel).within(epsilon)
+
+
+def _hashing_channel(size: int, q: int, ratio: Fraction) -> Hashing:
+    """Return the channel that hashes to q values, with weights whose ratio is at most that given."""
     hashes = (q ** digits_of(size - 1, q) - 1) // (q - 1)
     hash_weight = TOTAL // hashes
     other_weight = -int(-hash_weight / (ratio + q - 1) // 1)
     same = hash_weight - (q - 1) * other_weight
     if other_weight < 1 or same <= other_weight:
-        raise InvalidDesign(
-            f"with {size:,} categories this ε is too fine for weights that sum to 2^64; expected fewer or a larger ε."
-        )
-    return Design(
-        "local_hashing",
-        category_labels,
-        Numbered(hashes * q),
-        Hashing(size, q, same, other_weight),
-    ).within(epsilon)
+        raise _too_fine(size)
+    return Hashing(size, q, same, other_weight)
 
 
 def best_values(size: int, ratio: Fraction) -> int:

@@ -52,6 +52,19 @@ def window(categories: Labels, width: int, epsilon: exact.Rational) -> Design:
     """
     category_labels = labels.read(categories)
     size = len(category_labels)
+    _check_width(size, width)
+    if width == 1:
+        return k_ary(category_labels, epsilon)
+    gamma = exact.gamma_below(epsilon)
+    return Design(
+        "window",
+        category_labels,
+        window_labels(category_labels, width),
+        realize(_window_columns(size, width, gamma), gamma),
+    ).within(epsilon)
+
+
+def _check_width(size: int, width: int) -> None:
     if size > _MAX_CATEGORIES:
         raise InvalidDesign(
             f"there are {size:,} categories; expected at most {_MAX_CATEGORIES} ordered ones."
@@ -60,24 +73,19 @@ def window(categories: Labels, width: int, epsilon: exact.Rational) -> Design:
         raise InvalidDesign(
             f"the width is {quoted(width)}; expected a whole number from 1 to {size - 1}."
         )
-    if width == 1:
-        return k_ary(category_labels, epsilon)
-    gamma = exact.gamma_below(epsilon)
+
+
+def _window_columns(size: int, width: int, gamma: Fraction) -> list[list[Fraction]]:
+    """Return the probabilities of the responses to each answer: large inside its window, small outside."""
     column_weight = width * gamma + size - 1
     large, small = gamma / column_weight, Fraction(1) / column_weight
-    columns = [
+    return [
         [
             large if first <= number < first + width else small
             for number in range(size + width - 1)
         ]
         for first in range(size)
     ]
-    return Design(
-        "window",
-        category_labels,
-        window_labels(category_labels, width),
-        realize(columns, gamma),
-    ).within(epsilon)
 
 
 def window_labels(categories: Sequence[str], width: int) -> tuple[str, ...]:

@@ -50,10 +50,12 @@ def realize(columns: Sequence[Column], gamma: Fraction) -> Dense:
     plain = _round_columns(target)
     if plain.parity <= gamma:
         return plain
-    channel = _round_columns(
-        _mix_with_constant(target, _constant_share(target, gamma))
-    )
-    # the proof above says never; a promise is checked all the same
+    mixed = _mix_with_constant(target, _constant_share(target, gamma))
+    return _check_parity(_round_columns(mixed), gamma)
+
+
+def _check_parity(channel: Dense, gamma: Fraction) -> Dense:
+    # the proof in realize says never; a promise is checked all the same
     if channel.parity > gamma:
         raise AssertionError(
             f"the parity {float(channel.parity)} is above {float(gamma)}"

@@ -16,8 +16,16 @@ from deniable.designs import labels
 from deniable.designs.design import Design
 from deniable.designs.labels import Bitstrings, Labels
 from deniable.designs.registry import Purpose, register
-from deniable.errors import InvalidDesign, InvalidNumber, InvalidRequest, quoted
+from deniable.errors import (
+    InvalidDesign,
+    InvalidNumber,
+    InvalidRequest,
+    quoted,
+    require_one,
+)
 from deniable.exact import Ratio, Rational
+
+_EITHER = "For example epsilon=1, or f=0.25."
 
 
 @register(
@@ -350,22 +358,20 @@ def rappor(
         Fraction(4, 1)
     """
     category_labels = labels.read(categories)
-    if (epsilon is None) == (f is None):
-        raise InvalidRequest(
-            "expected either epsilon or f, and exactly one.",
-            "For example epsilon=1, or f=0.25.",
-        )
-    if epsilon is not None:
-        channel = _from_epsilon(
-            len(category_labels), epsilon, optimized=False, by_size=by_size
-        )
-    else:
-        assert f is not None
-        flip = exact.probability(f, name="f")
-        channel = _from_probabilities(
-            len(category_labels), 1 - flip, flip, by_size=by_size
-        )
+    require_one(_EITHER, epsilon=epsilon, f=f)
+    channel = _flipped_bits(len(category_labels), epsilon, f, by_size=by_size)
     return _send_sets("rappor", category_labels, channel, epsilon)
+
+
+def _flipped_bits(
+    size: int, epsilon: Rational | None, f: Rational | None, *, by_size: bool
+) -> Bits:
+    """Return the channel that flips each bit with probability f, or as often as ε demands."""
+    if epsilon is not None:
+        return _from_epsilon(size, epsilon, optimized=False, by_size=by_size)
+    assert f is not None
+    flip = exact.probability(f, name="f")
+    return _from_probabilities(size, 1 - flip, flip, by_size=by_size)
 
 
 def _from_epsilon(
@@ -481,25 +487,7 @@ def truncated_rappor(
     """
     category_labels = labels.read(categories)
     k = len(category_labels)
-    if (epsilon is None) == (f is None):
-        raise InvalidRequest(
-            "expected either epsilon or f, and exactly one.",
-            "For example epsilon=1, or f=0.25.",
-        )
-    if epsilon is not None:
-        max_epsilon = exact.positive_epsilon(epsilon)
-        flip, gamma = (
-            1 / (exact.exp_below(max_epsilon / 2) + 1),
-            exact.exp_below(max_epsilon),
-        )
-    else:
-        assert f is not None
-        flip = exact.probability(f, name="f")
-        if not 0 < flip < 1 or flip == Fraction(1, 2):
-            raise InvalidDesign(
-                f"f = {flip} hides nothing or tells nothing; expected another f between 0 and 1."
-            )
-        gamma = ((1 - flip) / flip) ** 2
+    flip, gamma = _flip_and_parity(epsilon, f)
     if k > _MAX_SIZES:
         raise InvalidDesign(
             f"there are {exact.text(k)} categories; expected at most {_MAX_SIZES:,}."
@@ -509,6 +497,24 @@ def truncated_rappor(
     sizes = {t: weight / total_weight for t, weight in enumerate(weights, start=1)}
     channel = round_mixture(k, sizes, gamma)
     return _send_sets("truncated_rappor", category_labels, channel, epsilon)
+
+
+def _flip_and_parity(
+    epsilon: Rational | None, f: Rational | None
+) -> tuple[Fraction, Fraction]:
+    """Return how often a bit is flipped, and the parity that this may have."""
+    require_one(_EITHER, epsilon=epsilon, f=f)
+    if epsilon is not None:
+        max_epsilon = exact.positive_epsilon(epsilon)
+        flip = 1 / (exact.exp_below(max_epsilon / 2) + 1)
+        return flip, exact.exp_below(max_epsilon)
+    assert f is not None
+    flip = exact.probability(f, name="f")
+    if not 0 < flip < 1 or flip == Fraction(1, 2):
+        raise InvalidDesign(
+            f"f = {flip} hides nothing or tells nothing; expected another f between 0 and 1."
+        )
+    return flip, ((1 - flip) / flip) ** 2
 
 
 def rappor_weights(k: int, f: Rational) -> list[Fraction]:

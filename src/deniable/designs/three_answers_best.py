@@ -7,7 +7,7 @@ eight faces, of which RR3† (u + 2v = 1) and RR3‡ (u + v = a) are slices. So 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
@@ -317,15 +317,7 @@ def optimum(
     """
     find(family)
     risk = risk_of(read_importance(importance), read_guess(guess))
-    best: tuple[float, Triple, bool] | None = None
-    for corner_a, corner_b in edges(family, gamma):
-        for candidate in _edge_minima(risk, corner_a, corner_b):
-            if best is None or candidate[0] < best[0] - (
-                0 if candidate[2] else 1e-12 * best[0]
-            ):
-                best = candidate
-    assert best is not None, "a region without an edge"
-    lowest, (a, u, v), corner = best
+    lowest, (a, u, v), corner = _best_on_edges(risk, edges(family, gamma))
     # the responses 1 and 2 swapped: the same design under other names
     if family != DAGGER.name and v > u:
         u, v = v, u
@@ -398,6 +390,20 @@ def read_guess(shares: Three) -> Floats:
         float(values[1] / sum(values)),
         float(values[2] / sum(values)),
     )
+
+
+def _best_on_edges(
+    risk: Callable[[Floats], float], borders: Iterable[tuple[Corner, Corner]]
+) -> tuple[float, Triple, bool]:
+    """Return the lowest risk on some edges, its point, and whether that is a corner, which rounding must not beat."""
+    best: tuple[float, Triple, bool] | None = None
+    for border in borders:
+        for candidate in _edge_minima(risk, *border):
+            gain = 0 if best is None or candidate[2] else 1e-12 * best[0]
+            if best is None or candidate[0] < best[0] - gain:
+                best = candidate
+    assert best is not None, "a region without an edge"
+    return best
 
 
 def _edge_minima(

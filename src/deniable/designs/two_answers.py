@@ -25,7 +25,7 @@ from deniable.designs.design import Design
 from deniable.designs.labels import NO_YES, Labels, read_two
 from deniable.designs.many_answers import diagonal
 from deniable.designs.registry import Purpose, register
-from deniable.errors import InvalidDesign, InvalidRequest, quoted
+from deniable.errors import InvalidDesign, quoted, require_one
 from deniable.exact import Rational
 
 
@@ -180,19 +180,19 @@ def simmons(
         >>> simmons(p="7/10", b="3/10").parity
         Fraction(79, 9)
     """
-    if (epsilon is None) == (p is None):
-        raise InvalidRequest(
-            "expected either epsilon or p, and exactly one of them.",
-            "For example epsilon=1, or p=0.7.",
-        )
-    share = exact.probability(b, name="b")
-    if epsilon is not None:
-        channel = _from_ratio(exact.gamma_below(epsilon), share)
-    else:
-        assert p is not None
-        channel = unrelated_channel(exact.probability(p, name="p"), share)
+    require_one("For example epsilon=1, or p=0.7.", epsilon=epsilon, p=p)
+    channel = _simmons_channel(epsilon, p, exact.probability(b, name="b"))
     design = Design("simmons", categories, categories, channel)  # type: ignore[arg-type]  # Design reads labels
     return design.within(epsilon)
+
+
+def _simmons_channel(
+    epsilon: Rational | None, p: Rational | None, share: Fraction
+) -> Dense:
+    if epsilon is not None:
+        return _from_ratio(exact.gamma_below(epsilon), share)
+    assert p is not None
+    return unrelated_channel(exact.probability(p, name="p"), share)
 
 
 def unrelated_channel(p: Fraction, b: Fraction) -> Dense:
@@ -749,12 +749,17 @@ def kuk(
         raise InvalidDesign(
             f"draws is {quoted(draws)}; expected a whole number from 1 to {_MAX_DRAWS}."
         )
-    reds = exact.probabilities(p2=p2, p1=p1)
+    channel = _binomial_channel(draws, exact.probabilities(p2=p2, p1=p1))
+    symbols = tuple(map(str, range(draws + 1)))
+    return _build_two("kuk", categories, channel, symbols)
+
+
+def _binomial_channel(draws: int, reds: Sequence[Fraction]) -> Dense:
+    """Return the channel that sends the number of red cards among so many, for each share of red ones."""
     from_rates(*reds)  # refuses decks that tell nothing, or everything
-    rows = [
-        [math.comb(draws, i) * q**i * (1 - q) ** (draws - i) for q in reds]
-        for i in range(draws + 1)
-    ]
-    return _build_two(
-        "kuk", categories, Dense.from_rows(rows), tuple(map(str, range(draws + 1)))
+    return Dense.from_rows(
+        [
+            [math.comb(draws, i) * q**i * (1 - q) ** (draws - i) for q in reds]
+            for i in range(draws + 1)
+        ]
     )

@@ -157,13 +157,10 @@ def exposing_binary(
             f"δ is {exact.text(delta)}; expected between 0 and 1.",
             "At 0 nothing is told, at 1 everybody is exposed; for a design that exposes nobody use relaxed_warner().",
         )
-    channel = binary(1, share).channel
-    return Design(
-        "exposing_binary",
-        category_labels,
-        category_labels,
-        orient_channel(channel, _number(category_labels, telling)),
+    channel = orient_channel(
+        binary(1, share).channel, _number(category_labels, telling)
     )
+    return Design("exposing_binary", category_labels, category_labels, channel)
 
 
 def feasible_binary(
@@ -364,7 +361,7 @@ class BinaryChoice:
     low: float
     high: float
     guess: float
-    exposure_threshold_of_ratio: float
+    threshold: float
     decided: bool
     why: str
     note: str
