@@ -24,7 +24,7 @@ An error raised at the respondent's side never repeats the answer.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 
 def quoted(value: object, most: int = 40) -> str:
@@ -155,6 +155,19 @@ def require_one(hint: str, **options: object) -> None:
     if sum(option is not None for option in options.values()) != 1:
         raise InvalidRequest(
             f"expected either {' or '.join(options)}, and exactly one of them.", hint
+        )
+
+
+def require_choice(subject: str, value: object, choices: Iterable[str]) -> None:
+    """Refuse a value that is not one of the choices; the subject is such as "the goal is".
+
+    Raises:
+        InvalidRequest: another value.
+    """
+    names = list(choices)
+    if value not in names:
+        raise InvalidRequest(
+            f"{subject} {quoted(value)}; expected one of {', '.join(names)}."
         )
 
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 from deniable import documents, exact
 from deniable.designs.design import Design
 from deniable.designs.ordered import window, window_labels
-from deniable.errors import InvalidDesign, InvalidRequest, quoted
+from deniable.errors import InvalidDesign, InvalidRequest, quoted, require_choice
 from deniable.exact import Rational
 from deniable.rendering import formats
 
@@ -423,10 +423,7 @@ def number_design(
         >>> number_design(0, 80, epsilon=2).symbols
         ('0', '0 … 20', '20 … 40', '40 … 60', '60 … 80', '80')
     """
-    if goal not in GOALS:
-        raise InvalidRequest(
-            f"the goal is {quoted(goal)}; expected one of {', '.join(GOALS)}."
-        )
+    require_choice("the goal is", goal, GOALS)
     if levels is not None and not exact.is_whole(levels, 2, MAX_LEVELS):
         raise InvalidDesign(
             f"there are {quoted(levels)} levels; expected a whole number from 2 to {MAX_LEVELS}."

@@ -14,7 +14,7 @@ from itertools import combinations
 from typing import NamedTuple, TypeAlias
 
 from deniable import exact
-from deniable.errors import InvalidRequest, quoted
+from deniable.errors import InvalidRequest, require_choice
 from deniable.exact import Rational
 
 Triple: TypeAlias = tuple[Fraction, Fraction, Fraction]
@@ -123,10 +123,7 @@ def find(family: str) -> Slice:
     Raises:
         InvalidRequest: not one of the three.
     """
-    if family not in SLICES:
-        raise InvalidRequest(
-            f"the family is {quoted(family)}; expected one of {', '.join(SLICES)}."
-        )
+    require_choice("the family is", family, SLICES)
     return SLICES[family]
 
 

@@ -16,7 +16,7 @@ from deniable.designs.design import Design
 from deniable.designs.labels import NO_YES, Labels, read_two
 from deniable.designs.registry import Purpose, register
 from deniable.designs.two_answers import binary
-from deniable.errors import InvalidDesign, InvalidRequest, quoted
+from deniable.errors import InvalidDesign, InvalidRequest, quoted, require_choice
 from deniable.exact import Rational
 from deniable.rendering import formats
 
@@ -443,10 +443,7 @@ def optimal_binary(
         >>> optimal_binary("0.5", "0.1", share="0.2", expose=True).design.name
         'exposing_binary'
     """
-    if goal not in _GOALS:
-        raise InvalidRequest(
-            f"the goal is {quoted(goal)}; expected one of {', '.join(_GOALS)}."
-        )
+    require_choice("the goal is", goal, _GOALS)
     if expose and ceiling is not None:
         raise InvalidRequest(
             "a design that exposes people has no ceiling; expected either ceiling or expose."

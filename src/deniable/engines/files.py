@@ -26,7 +26,7 @@ from deniable.engines.asked_columns import AskedColumns, ask, check_keep, one_ar
 from deniable.engines.local.engine import Local
 from deniable.engines.pipeline import in_order, prefetch
 from deniable.engines.response_files import tally_file
-from deniable.errors import InvalidRequest, quoted
+from deniable.errors import InvalidRequest, require_choice
 from deniable.files import journal
 from deniable.files.atomic import atomic_write, check_free
 from deniable.files.columns import (
@@ -399,10 +399,8 @@ def _format(target: Path, format: str | None) -> tuple[str, bool]:
     """Return the format to write, and whether it is a folder."""
     guessed = guess(target.name)
     packed = target.suffix.lower() in COMPRESSED
-    if format is not None and format not in FORMATS:
-        raise InvalidRequest(
-            f"the format is {quoted(format, 20)}; expected one of {', '.join(FORMATS)}."
-        )
+    if format is not None:
+        require_choice("the format is", format, FORMATS)
     if guessed in FORMATS and not packed and not target.is_dir():
         return format or str(guessed), False
     if target.suffix and (packed or format is None):

@@ -23,7 +23,7 @@ from scipy.stats import beta as beta_law
 from deniable import documents
 from deniable.chance import SYSTEM
 from deniable.designs import Design
-from deniable.errors import InvalidRequest, NotEstimable, quoted
+from deniable.errors import InvalidRequest, NotEstimable, quoted, require_choice
 from deniable.estimates.covariances import Matrix, Vector, vector
 from deniable.estimates.intervals import Interval
 from deniable.estimates.linear import floats
@@ -405,10 +405,8 @@ def posterior(
     counts = tally.tally if isinstance(tally, Estimate) else tally
     if not isinstance(counts, Tally):
         raise _no_tally(tally)
-    if method not in (None, *METHODS):
-        raise InvalidRequest(
-            f"the method is {quoted(method)}; expected one of {', '.join(METHODS)}."
-        )
+    if method is not None:
+        require_choice("the method is", method, METHODS)
     few = len(counts.design.categories) == 2 and counts.respondents <= MAX_ENUMERATED
     chosen = method or ("exact" if few else "draws")
     _check(counts, chosen)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from deniable.errors import InvalidRequest, quoted, require_options
+from deniable.errors import InvalidRequest, quoted, require_choice, require_options
 from deniable.estimates.intervals import Interval
 from deniable.rendering import Rendered, Sheet, data_frame, formats
 
@@ -300,10 +300,7 @@ def curves(
             )
         known = {"always": _always(read, share.number, symbol)}
     elif kind is not None:
-        if kind not in known:
-            raise InvalidRequest(
-                f"the kind is {quoted(kind)}; expected one of {', '.join(known)}."
-            )
+        require_choice("the kind is", kind, known)
         known = {kind: known[kind]}
     found = tuple(
         _curve(each, share.value, share.error, share.ends, failing)

@@ -21,6 +21,7 @@ from deniable.errors import (
     NotEstimable,
     UnreadableFile,
     quoted,
+    require_choice,
 )
 from deniable.estimates import simplex
 from deniable.estimates.covariances import Covariance, Matrix, Vector, vector
@@ -614,10 +615,7 @@ def fitted(
     sent: SentSets | None = None,
 ) -> Estimate:
     """Estimate as `estimate` does, and keep warnings about the responses in the estimate's `warnings`."""
-    if method not in METHODS:
-        raise InvalidRequest(
-            f"the method is {quoted(method)}; expected one of {', '.join(METHODS)}."
-        )
+    require_choice("the method is", method, METHODS)
     n = tally.respondents
     f = sampled_fraction(n, population)
     if n - f <= 0:

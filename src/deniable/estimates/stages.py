@@ -14,7 +14,12 @@ import numpy as np
 from deniable import documents, exact
 from deniable.designs import Design
 from deniable.designs.labels import same_labels
-from deniable.errors import Incompatible, InvalidRequest, NotEstimable, quoted
+from deniable.errors import (
+    Incompatible,
+    InvalidRequest,
+    NotEstimable,
+    require_choice,
+)
 from deniable.estimates import weighing
 from deniable.estimates.covariances import Covariance, Full, Vector
 from deniable.estimates.intervals import Interval
@@ -536,10 +541,7 @@ def fit_groups(
 
 
 def _check_method(method: str, *, guess: bool, population: bool) -> None:
-    if method not in METHODS:
-        raise InvalidRequest(
-            f"the method is {quoted(method)}; expected one of {', '.join(METHODS)}."
-        )
+    require_choice("the method is", method, METHODS)
     if population and method != "strata":
         raise InvalidRequest(
             f"the method is {method!r} with a population; expected one with strata alone.",

@@ -17,7 +17,7 @@ from itertools import accumulate, islice, product
 from string import ascii_uppercase
 from typing import Any, NamedTuple
 
-from deniable.errors import InvalidRequest, quoted
+from deniable.errors import require_choice
 from deniable.fieldkit.physical import Instruction, PhysicalDevice
 from deniable.fieldkit.two_questions import ChoosingDevice, TwoQuestions
 from deniable.survey.catalogue import Locale, fill, locale
@@ -60,10 +60,7 @@ def check_language(language: str) -> str:
     Raises:
         InvalidRequest: there is no kit in it.
     """
-    if language not in LANGUAGES:
-        raise InvalidRequest(
-            f"there is no kit in the language {quoted(language, 20)}; expected one of {', '.join(LANGUAGES)}."
-        )
+    require_choice("there is no kit in the language", language, LANGUAGES)
     return language
 
 

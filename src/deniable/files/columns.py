@@ -20,7 +20,12 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 
 from deniable import documents
-from deniable.errors import DeniableError, InvalidRequest, UnreadableFile, quoted
+from deniable.errors import (
+    DeniableError,
+    InvalidRequest,
+    UnreadableFile,
+    require_choice,
+)
 from deniable.files.spreadsheets import plain_batch
 
 if TYPE_CHECKING:
@@ -517,10 +522,8 @@ def open_columns(
         MissingExtra: the package that reads this format is not installed.
         OSError: the file is not there, or may not be read.
     """
-    if format is not None and format not in (*FORMATS, *READ_ALONE):
-        raise InvalidRequest(
-            f"the format is {quoted(format, 20)}; expected one of {', '.join((*FORMATS, *READ_ALONE))}."
-        )
+    if format is not None:
+        require_choice("the format is", format, (*FORMATS, *READ_ALONE))
     with ExitStack() as closing:
         if not isinstance(file, str | os.PathLike):
             yield _open(file, "the stream", None, format, closing, None, sheet)

@@ -16,9 +16,8 @@ from deniable.designs.labels import same_labels
 from deniable.errors import (
     InvalidDesign,
     InvalidNumber,
-    InvalidRequest,
-    quoted,
     require,
+    require_choice,
 )
 from deniable.exact import Rational
 from deniable.order.programs import Row, Table
@@ -317,10 +316,7 @@ def repair(
     """
     first = channel_of(design)
     limit = _check_repaired(first, gamma)
-    if split not in SPLITS:
-        raise InvalidRequest(
-            f"the split is {quoted(split)}; expected one of {', '.join(SPLITS)}."
-        )
+    require_choice("the split is", split, SPLITS)
     work = _Work(first.dense())
     if all(exact.parity(row) == 1 for row in work.channel.rows if any(row)):
         work.take(

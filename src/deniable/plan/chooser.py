@@ -25,7 +25,7 @@ from deniable.designs import (
 )
 from deniable.designs import labels as naming
 from deniable.designs.labels import Labels
-from deniable.errors import InvalidRequest, quoted
+from deniable.errors import InvalidRequest, require_choice
 from deniable.estimates.inverses import MOST_WRITTEN
 from deniable.estimates.shares import covariance, read_shares
 from deniable.exact import Rational
@@ -146,10 +146,7 @@ def optimal(
         >>> choice.design.name, choice.design.epsilon <= 0.5
         ('subset', True)
     """
-    if goal not in GOALS:
-        raise InvalidRequest(
-            f"the goal is {quoted(goal)}; expected one of {', '.join(GOALS)}."
-        )
+    require_choice("the goal is", goal, GOALS)
     if (category is not None) != (goal == "category"):
         raise InvalidRequest(
             "a category goes with the goal 'category', and only with it.",

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from deniable.designs import Design
-from deniable.errors import InvalidRequest, quoted
+from deniable.errors import InvalidRequest, quoted, require_choice
 from deniable.estimates.sensitivity import KINDS
 from deniable.plan.detection import (
     ShareTest,
@@ -120,10 +120,7 @@ def _require_response(test: ShareTest, kind: str) -> DecidingResponse:
             "this needs one response that decides on the share; expected two answers and two responses, or a k-ary "
             "design."
         )
-    if kind not in KINDS:
-        raise InvalidRequest(
-            f"the kind is {quoted(kind)}; expected one of {', '.join(KINDS)}."
-        )
+    require_choice("the kind is", kind, KINDS)
     return test.response
 
 

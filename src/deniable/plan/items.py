@@ -13,7 +13,7 @@ from deniable import exact
 from deniable.channel import Channel
 from deniable.designs import Design, product
 from deniable.designs.labels import Labels, Numbered
-from deniable.errors import InvalidDesign, InvalidRequest, quoted
+from deniable.errors import InvalidDesign, InvalidRequest, require_choice
 from deniable.estimates.shares import read_shares
 from deniable.exact import Rational
 from deniable.plan.chooser import optimal
@@ -114,10 +114,7 @@ def optimal_items(
         >>> optimal_items(asked, 1).candidates[0].each, optimal_items(asked, 1, goal="associations").candidates[0].each
         (1, 2)
     """
-    if goal not in ITEM_GOALS:
-        raise InvalidRequest(
-            f"the goal is {quoted(goal)}; expected one of {', '.join(ITEM_GOALS)}."
-        )
+    require_choice("the goal is", goal, ITEM_GOALS)
     if not isinstance(categories, Mapping) or len(categories) < 2:
         raise InvalidRequest(
             "there are fewer than two questions; expected the categories of each, by name."

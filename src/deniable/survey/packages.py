@@ -35,7 +35,7 @@ from deniable.designs import (
     warner,
 )
 from deniable.designs.labels import Labels
-from deniable.errors import InvalidRequest, quoted
+from deniable.errors import InvalidRequest, quoted, require_choice
 from deniable.rendering import formats
 
 # by which probabilities of a device may fail to sum to 1, written with three digits
@@ -234,10 +234,8 @@ def _glmmrr_forced(
 ) -> Design:
     honest, yes = exact.probability(p1, name="p1"), exact.probability(p2, name="p2")
     readings = {"conditional": (1 - honest) * yes, "unconditional": yes}
-    if reading is not None and reading not in readings:
-        raise InvalidRequest(
-            f"the reading is {quoted(reading)}; expected one of {', '.join(readings)}."
-        )
+    if reading is not None:
+        require_choice("the reading is", reading, readings)
     if reading is None and honest + yes <= 1 and yes:
         raise _ambiguity_error(honest, readings)
     forced = readings[reading or "conditional"]

@@ -12,7 +12,7 @@ from typing import Any, TypeVar, cast
 from deniable import documents
 from deniable.designs import AnyDesign, Design
 from deniable.designs.labels import Combinations
-from deniable.errors import Incompatible, InvalidRequest, quoted
+from deniable.errors import Incompatible, InvalidRequest, quoted, require_choice
 from deniable.order.ladders import Ladder, as_ladder, stages_of
 from deniable.survey import disclosure as told
 from deniable.survey import texts as spoken
@@ -67,10 +67,7 @@ class Question:
     def __post_init__(self) -> None:
         check_slug(self.name, "a question")
         check_surface(self.about, "survey file")
-        if self.device not in DEVICES:
-            raise InvalidRequest(
-                f"the device is {quoted(self.device)}; expected one of {', '.join(DEVICES)}."
-            )
+        require_choice("the device is", self.device, DEVICES)
         subject = f"the question {self.name!r}"
         object.__setattr__(
             self, "acknowledge", told.read_acknowledged(self.acknowledge, subject)

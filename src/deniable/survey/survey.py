@@ -12,7 +12,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from deniable import documents, exact
 from deniable.chance import SYSTEM, Source, pick
 from deniable.documents import HashedDocument
-from deniable.errors import InvalidRequest, NotAllowed, UnreadableFile, quoted
+from deniable.errors import (
+    InvalidRequest,
+    NotAllowed,
+    UnreadableFile,
+    quoted,
+    require_choice,
+)
 from deniable.survey import disclosure as told
 from deniable.survey import texts as spoken
 from deniable.survey.arms import (
@@ -126,10 +132,7 @@ class Survey(HashedDocument):
             raise InvalidRequest(
                 f"the survey closes on {self.closes}, before it opens; expected {self.opens} or later."
             )
-        if self.admission not in ADMISSIONS:
-            raise InvalidRequest(
-                f"the admission is {quoted(self.admission)}; expected one of {', '.join(ADMISSIONS)}."
-            )
+        require_choice("the admission is", self.admission, ADMISSIONS)
         if self.keys is not None and (self.keys.tokens is not None) != (
             self.admission == "invitation"
         ):

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
 
-from deniable.errors import InvalidRequest, quoted
+from deniable.errors import InvalidRequest, quoted, require_choice
 
 TEMPLATES = (
     "yes-no",
@@ -59,10 +59,7 @@ def template_title(name: str) -> str:
 
 @cache
 def _text(name: str) -> str:
-    if name not in TEMPLATES:
-        raise InvalidRequest(
-            f"there is no template {quoted(name)}; expected one of {', '.join(TEMPLATES)}."
-        )
+    require_choice("there is no template", name, TEMPLATES)
     return (
         files("deniable.survey")
         .joinpath("templates", f"{name}.toml")

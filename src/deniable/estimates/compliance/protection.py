@@ -23,7 +23,7 @@ from scipy.special import comb, gammaln, xlogy
 from deniable.designs import Design
 from deniable.designs import product as product_of
 from deniable.designs.design import Factor
-from deniable.errors import InvalidRequest, NotEstimable, quoted
+from deniable.errors import InvalidRequest, NotEstimable, quoted, require_choice
 from deniable.estimates.compliance.fits import (
     Compliance,
     ComplianceModel,
@@ -759,10 +759,7 @@ def sum_scores(
         >>> {name: round(value, 4) for name, value in found.params.items()}
         {'yes': 0.1364, 'always no': 0.2177}
     """
-    if law not in LAWS:
-        raise InvalidRequest(
-            f"the law of true sums is {quoted(law)}; expected one of {', '.join(LAWS)}."
-        )
+    require_choice("the law of true sums is", law, LAWS)
     if not isinstance(design, Design) and counts is None:
         model = _sums_model(law, *_sum_items(design, sampling))
         return cast(

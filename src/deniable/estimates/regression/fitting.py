@@ -13,7 +13,13 @@ import numpy as np
 from deniable.designs import Design
 from deniable.designs.labels import format_labels
 from deniable.designs.numbers import Scale
-from deniable.errors import InvalidRequest, NotEstimable, quoted, require_options
+from deniable.errors import (
+    InvalidRequest,
+    NotEstimable,
+    quoted,
+    require_choice,
+    require_options,
+)
 from deniable.estimates.covariances import Matrix, Vector, vector
 from deniable.estimates.regression.columns import (
     Covariates,
@@ -227,10 +233,8 @@ class _Built(NamedTuple):
 def _check_errors(
     errors: str | None, sampling: Sampling | None, intercepts: str | None, rows: int
 ) -> None:
-    if errors is not None and errors not in ERRORS:
-        raise InvalidRequest(
-            f"the errors are {quoted(errors)}; expected one of {', '.join(ERRORS)}."
-        )
+    if errors is not None:
+        require_choice("the errors are", errors, ERRORS)
     if sampling is None:
         if errors == "sampling":
             raise InvalidRequest(

@@ -11,7 +11,7 @@ from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, overload
 
 from deniable import exact
-from deniable.errors import InvalidDesign, InvalidRequest, quoted
+from deniable.errors import InvalidDesign, InvalidRequest, require_choice
 
 if TYPE_CHECKING:
     from deniable.estimates.sampling import SampledEstimate, Sampling
@@ -394,10 +394,7 @@ def scrambled(
         >>> float(found.slope), float(found.intercept), float(found.device_variance(2.5))
         (0.6, 0.48, 4.86)
     """
-    if model not in MODELS:
-        raise InvalidRequest(
-            f"the model is {quoted(model)}; expected one of {', '.join(MODELS)}."
-        )
+    require_choice("the model is", model, MODELS)
     every = {
         "p": p,
         "share": share,
