@@ -17,7 +17,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import product
 
 from deniable.channel import Channel
@@ -230,15 +230,12 @@ def error_rates(
     chain = Chain.of(subject)
     alphas = priors(chain, prior)
     number: Callable[[Fraction], Number] = Fraction if exact else float
+    vote_error = partial(_majority_vote_error, chain, alphas, number=number)
     rates = {
         VOTES[0]: number(_last_response_error(chain, alphas)),
         VOTES[1]: number(_likelihood(chain, alphas)),
-        VOTES[2]: _majority_vote_error(
-            chain, alphas, (1,) * len(chain.ladder), number
-        ),
-        VOTES[3]: _majority_vote_error(
-            chain, alphas, chain.weights(weights), number
-        ),
+        VOTES[2]: vote_error((1,) * len(chain.ladder)),
+        VOTES[3]: vote_error(chain.weights(weights)),
         BAYES: number(_bayes(chain, alphas)),
     }
     return Rates(rates, number(chain.bound(alphas)), dict.fromkeys(ATTACKS, 0.0))

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.errors import InvalidRequest, NotEstimable, quoted
-from deniable.estimates.covariances import Matrix, vector
+from deniable.estimates.covariances import Matrix, Vector, vector
 from deniable.estimates.intervals import Ends, Interval
 from deniable.estimates.inverses import left_inverse
 from deniable.estimates.linear import Linear
@@ -114,14 +114,15 @@ def swing(
         >>> [round(end, 3) for end in swing(Tally(warner(p="3/4"), [70, 30]), 0.1)[1]]
         [-0.056, 0.167]
     """
-    if (
-        isinstance(share, bool)
-        or not isinstance(share, int | float)
-        or not 0 <= share < 1
-    ):
-        raise InvalidRequest(
-            f"the share is {quoted(share)}; expected a number from 0 to below 1, such as 0.01."
-        )
+    _check_share(share)
+    low, high = _share_bounds(subject, share, linear)
+    return tuple(map(Interval, low.tolist(), high.tolist()))
+
+
+def _share_bounds(
+    subject: Tally | Estimate[StageEvidence], share: float, linear: Linear | None
+) -> tuple[Vector, Vector]:
+    """Return the smallest and the largest value of each share, with such a part of all responses fabricated."""
     if isinstance(subject, Tally):
         low, high = _contribution_bounds(
             linear or left_inverse(subject.design.channel), subject, share
@@ -131,7 +132,18 @@ def swing(
             vector(sum(ends))
             for ends in zip(*_stage_bounds(subject, share), strict=True)
         )
-    return tuple(map(Interval, low.tolist(), high.tolist()))
+    return low, high
+
+
+def _check_share(share: float) -> None:
+    if (
+        isinstance(share, bool)
+        or not isinstance(share, int | float)
+        or not 0 <= share < 1
+    ):
+        raise InvalidRequest(
+            f"the share is {quoted(share)}; expected a number from 0 to below 1, such as 0.01."
+        )
 
 
 def _contribution_bounds(

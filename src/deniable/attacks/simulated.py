@@ -100,16 +100,11 @@ def simulate_attacks(
     alphas, draws = priors(chain, prior), generator(source)
     answers = draws.choice(chain.answers, people, p=np.array(alphas, np.float64))
     numbers = _draw_stages(chain, answers, draws)
-    wrong = {
-        name: _guess_categories(scores, draws) != answers
+    errors = {
+        name: float((_guess_categories(scores, draws) != answers).mean())
         for name, scores in _scores(chain, numbers, alphas).items()
     }
-    return rates_of(
-        chain,
-        {name: float(missed.mean()) for name, missed in wrong.items()},
-        people,
-        alphas,
-    )
+    return rates_of(chain, errors, people, alphas)
 
 
 def rates_of(

@@ -191,6 +191,13 @@ def _strays(
                 hits / each,
                 share,
             )
+    yield from _category_strays(law, table, each, numbers)
+
+
+def _category_strays(
+    law: ResponseLaw, table: NDArray[np.int64], each: int, numbers: list[int]
+) -> Iterator[Stray]:
+    """Yield for each category of a set the tail of its count among all other answers."""
     for category in range(0 if law.sets is None else law.sets.size):
         other_answers = [
             at

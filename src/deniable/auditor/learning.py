@@ -226,6 +226,18 @@ def scores(first: Table, second: Table, book: Codebook, seen: Facts) -> list[Sco
         _add_columns([name], counts, strengths, book, seen) for name in wholes
     ]
     scores_found += joined[1:]
+    least, telling = _informative_columns(strengths, wholes)
+    if len(telling) > 1:
+        scores_found.append(
+            _add_columns(telling, counts, strengths, book, seen, least)
+        )
+    return scores_found
+
+
+def _informative_columns(
+    strengths: Mapping[str, Vector], wholes: list[str]
+) -> tuple[float, list[str]]:
+    """Return how strong a fact must be, and the columns that hold one, the strongest first."""
     least = _required_errors(strengths)
     telling = sorted(
         strengths, key=lambda name: -float(np.abs(strengths[name]).max())
@@ -235,11 +247,7 @@ def scores(first: Table, second: Table, book: Codebook, seen: Facts) -> list[Sco
         for name in telling
         if np.abs(strengths[name]).max() >= least and name not in wholes
     ]
-    if len(telling) > 1:
-        scores_found.append(
-            _add_columns(telling, counts, strengths, book, seen, least)
-        )
-    return scores_found
+    return least, telling
 
 
 def _counts(first: Codes, second: Codes, size: int) -> tuple[Vector, Vector]:

@@ -246,6 +246,10 @@ def repeats(context: CheckContext) -> Finding | None:
             figures[setting] = f"left out: {reason}"
             continue
         figures[setting] = _compare_sequences(drawn, level)
+    return _repeats_finding(figures, draws)
+
+
+def _repeats_finding(figures: dict[str, Figure], draws: int) -> Finding:
     repeated = [
         setting
         for setting, figure in figures.items()

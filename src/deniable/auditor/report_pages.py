@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import textwrap
 from html import escape
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from deniable import __version__
 from deniable.rendering import formats, html_page
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from matplotlib.axes import Axes
+
     from deniable.auditor.findings import Audit, Finding
     from deniable.rendering.pictures import Picture
 
@@ -120,20 +124,7 @@ def figure(audit: Audit, *, title: str = "", dark: bool = False) -> Picture:
         color=ACCENT,
         label="ε at least",
     )
-    seen = [
-        (float(event["seen"]), at)
-        for at, event in enumerate(events)
-        if event["seen"] is not None
-    ]
-    if seen:
-        axes.plot(
-            *zip(*seen, strict=True),
-            "o",
-            color=ACCENT,
-            markerfacecolor="#ffffff",
-            markersize=8,
-            label="as seen",
-        )
+    _mark_seen(axes, events)
     if audit.epsilon is not None:
         axes.axvline(
             audit.epsilon,
@@ -152,6 +143,26 @@ def figure(audit: Audit, *, title: str = "", dark: bool = False) -> Picture:
     if dark:
         picture.darken()
     return picture
+
+
+def _mark_seen(axes: Axes, events: Sequence[Mapping[str, Any]]) -> None:
+    """Put a ring at the ε that each event was seen with."""
+    from deniable.rendering.pictures import ACCENT
+
+    seen = [
+        (float(event["seen"]), at)
+        for at, event in enumerate(events)
+        if event["seen"] is not None
+    ]
+    if seen:
+        axes.plot(
+            *zip(*seen, strict=True),
+            "o",
+            color=ACCENT,
+            markerfacecolor="#ffffff",
+            markersize=8,
+            label="as seen",
+        )
 
 
 def _picture_words(audit: Audit) -> str:

@@ -123,22 +123,7 @@ def averaging(context: CheckContext) -> Finding | None:
         sentence = "Each person's response is kept: further reports of the same answer tell nothing more."
         return Finding(name, CONSISTENT, sentence, {"kept": 1})
     compared = range(min(len(context.answers), _MAX_ANSWERS))
-    learned = [
-        digests(context.draw(np.full(_n_learning_draws(context), at)))
-        for at in compared
-    ]
-    rows = _informative_rows(learned)
-    context.progress(name, 0.5)
-    laws = [_law(digests_learned[rows]) for digests_learned in learned]
-    first, second = max(
-        combinations(compared, 2),
-        key=lambda pair: _divergence(
-            *((laws[at], learned[at][rows]) for at in pair)
-        ),
-    )
-    needed = _reports_needed(
-        context, (first, second), (laws[first], laws[second]), rows
-    )
+    learned, first, second, needed = _learn_answers(context, compared, name)
     figures: dict[str, Figure] = {
         "kept": 0,
         "reports_needed": needed,
@@ -159,17 +144,44 @@ def averaging(context: CheckContext) -> Finding | None:
             f"Each report is drawn anew; even many do not tell {pair}.",
             figures,
         )
-    claim = (
-        f" By then an ε of {formats.epsilon(context.epsilon)} a report has become "
-        f"{formats.epsilon(needed * context.epsilon)}."
-        if context.epsilon
-        else ""
-    )
+    claim = _total_claim(context, needed)
     sentence = (
         f"Each report is drawn anew, so ε adds up: {needed:,} of one person are enough to tell {pair} with "
         f"{formats.percent(_ERROR)} errors or fewer.{claim} Where ε is claimed for a lifetime, audit repeatedly(…)."
     )
     return Finding(name, CONSISTENT, sentence, figures)
+
+
+def _learn_answers(
+    context: CheckContext, compared: range, name: str
+) -> tuple[list[Digests], int, int, int | None]:
+    """Draw from each answer; return the draws, the pair that is told apart best, and how many reports it takes."""
+    learned = [
+        digests(context.draw(np.full(_n_learning_draws(context), at)))
+        for at in compared
+    ]
+    rows = _informative_rows(learned)
+    context.progress(name, 0.5)
+    laws = [_law(digests_learned[rows]) for digests_learned in learned]
+    first, second = max(
+        combinations(compared, 2),
+        key=lambda pair: _divergence(
+            *((laws[at], learned[at][rows]) for at in pair)
+        ),
+    )
+    needed = _reports_needed(
+        context, (first, second), (laws[first], laws[second]), rows
+    )
+    return learned, first, second, needed
+
+
+def _total_claim(context: CheckContext, needed: int) -> str:
+    return (
+        f" By then an ε of {formats.epsilon(context.epsilon)} a report has become "
+        f"{formats.epsilon(needed * context.epsilon)}."
+        if context.epsilon
+        else ""
+    )
 
 
 def _n_learning_draws(context: CheckContext) -> int:

@@ -607,11 +607,7 @@ def tally(
     """
     check_threads(threads)
     coding = design.channel.coding
-    if (
-        codes is False
-        or not _is_unmasked(responses)
-        or responses.ndim != coding.ndim
-    ):
+    if codes is False or not _is_unmasked(responses, coding.ndim):
         return tally_any(design, responses, codes=codes)
     rows = coding.read(responses)
     try:
@@ -644,10 +640,11 @@ def _count(
     return counts
 
 
-def _is_unmasked(responses: Any) -> bool:
+def _is_unmasked(responses: Any, ndim: int) -> bool:
     if not isinstance(responses, np.ndarray) or np.ma.isMaskedArray(responses):
         return False
-    return responses.dtype.kind in ("biu" if responses.ndim > 1 else "iu")
+    kinds = "biu" if ndim > 1 else "iu"
+    return responses.ndim == ndim and responses.dtype.kind in kinds
 
 
 def tally_stream(

@@ -207,6 +207,17 @@ def read_edges(
                 f"the edges lead to {data.items:,} items; expected {len(design.items):,}."
             )
         return data
+    rows = _read_rows(design, data, people, columns, weight)
+    return build(design, rows)
+
+
+def _read_rows(
+    design: Catalogue,
+    data: Any,
+    people: Any,
+    columns: tuple[str, str, str],
+    weight: str,
+) -> EdgeColumns:
     module = type(data).__module__.partition(".")[0]
     if module == "scipy":
         rows = _read_sparse(design, data, people)
@@ -214,7 +225,7 @@ def read_edges(
         rows = _read_graph(design, data, people, weight)
     else:
         rows = _read_table(design, data, people, columns)
-    return build(design, rows)
+    return rows
 
 
 def _read_sparse(design: Catalogue, matrix: Any, people: Any) -> EdgeColumns:

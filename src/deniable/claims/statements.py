@@ -194,23 +194,7 @@ def combine_claims(
         combined = guarantee(parity, combine_losses(losses))
     elif per_respondent == 1 and None not in losses:
         # One part is drawn, evenly and independently of the answers: δ is the mean, each part at its own worst pair.
-        deltas = [
-            (
-                gamma,
-                sum(
-                    compute_delta(loss_set, gamma) for loss_set in losses if loss_set
-                ),
-            )
-            for gamma in gamma_grid(parity)
-        ]
-        curve = [
-            {"gamma": ratio_text(gamma), "delta": ratio_text(total / len(losses))}
-            for gamma, total in deltas
-        ]
-        combined = {
-            **guarantee(parity, None),
-            "delta": {"exact": True, "curve": curve},
-        }
+        combined = _mean_delta(parity, losses)
     else:
         combined = guarantee(parity, None)
     rule = (
@@ -219,6 +203,25 @@ def combine_claims(
         else {"rule": "some", "each": per_respondent}
     )
     return {**rule, **combined, "parts": dict(parts)}
+
+
+def _mean_delta(parity: exact.Ratio, losses: Sequence[LossSet | None]) -> Claims:
+    """Return the guarantee where one part is drawn: its δ is the mean over the parts."""
+    deltas = [
+        (
+            gamma,
+            sum(compute_delta(loss_set, gamma) for loss_set in losses if loss_set),
+        )
+        for gamma in gamma_grid(parity)
+    ]
+    curve = [
+        {"gamma": ratio_text(gamma), "delta": ratio_text(total / len(losses))}
+        for gamma, total in deltas
+    ]
+    return {
+        **guarantee(parity, None),
+        "delta": {"exact": True, "curve": curve},
+    }
 
 
 def guarantee(

@@ -23,6 +23,7 @@ from deniable.designs import FAMILIES
 from deniable.errors import InvalidRequest, quoted
 
 if TYPE_CHECKING:
+    from deniable.auditor.findings import Audit
     from deniable.designs import AnyDesign
 
 _FORMS = {".html": "to_html", ".json": "to_json", ".txt": "to_text"}
@@ -62,10 +63,35 @@ def audit(
         out: the report: .html, .json or .txt.
     """
     out = output.out
+    _check_ending(out)
+    mechanism = _find_mechanism(
+        design, command, endpoint, pairs, categories, epsilon
+    )
+    with progress_bar("beginning") as update:
+        report = run_audit(
+            mechanism,
+            epsilon=epsilon,
+            progress=lambda check, share: update(completed=share, description=check),
+            **options,
+        )
+    _deliver(report, output)
+
+
+def _check_ending(out: Path | None) -> None:
     if out is not None and out.suffix not in _FORMS:
         raise InvalidRequest(
             f"a report ends in {out.suffix!r}; expected one of {', '.join(_FORMS)}."
         )
+
+
+def _find_mechanism(
+    design: str,
+    command: str,
+    endpoint: str,
+    pairs: Path | None,
+    categories: str,
+    epsilon: float | None,
+) -> object:
     if sum(map(bool, (design, command, endpoint, pairs))) != 1:
         raise InvalidRequest(
             "expected one of: a design, --command, --endpoint, --pairs."
@@ -78,19 +104,16 @@ def audit(
         mechanism = of_pairs(pairs)
     else:
         mechanism = _find_design(design, categories, epsilon)
-    with progress_bar("beginning") as update:
-        report = run_audit(
-            mechanism,
-            epsilon=epsilon,
-            progress=lambda check, share: update(completed=share, description=check),
-            **options,
-        )
+    return mechanism
+
+
+def _deliver(report: Audit, output: CommandOutput) -> None:
     if output.as_json:
         print_json(report.to_json())
     else:
         typer.echo(str(report))
-    if out is not None:
-        output.write(getattr(report, _FORMS[out.suffix])())
+    if output.out is not None:
+        output.write(getattr(report, _FORMS[output.out.suffix])())
     if report.verdict == "violated":
         raise typer.Exit(REFUTED)
 

@@ -13,6 +13,7 @@ from deniable.cli.reading import read_numbers
 from deniable.errors import InvalidRequest, UnreadableFile
 
 if TYPE_CHECKING:
+    from deniable.certificates import Certificate
     from deniable.claims.statements import Priors
     from deniable.documents import HashedDocument
 
@@ -49,6 +50,17 @@ def certify(
         )
     certificate = certified(_read(file), _priors(prior or []))
     document = certificate.to_json(indent=1)
+    text = _render(certificate, document, output, registry)
+    output.write(text.rstrip("\n"))
+    if output.as_json:
+        print_json(document)
+    elif output.out is None:
+        tell(text, soft_wrap=True)
+
+
+def _render(
+    certificate: Certificate, document: str, output: CommandOutput, registry: bool
+) -> str:
     if registry:
         text = certificate.to_registry()
     else:
@@ -58,11 +70,7 @@ def certify(
             ".htm": certificate.to_html,
             ".txt": certificate.to_text,
         }.get(ending, lambda: document)()
-    output.write(text.rstrip("\n"))
-    if output.as_json:
-        print_json(document)
-    elif output.out is None:
-        tell(text, soft_wrap=True)
+    return text
 
 
 def _read(path: Path) -> HashedDocument:

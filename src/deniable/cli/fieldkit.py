@@ -34,7 +34,7 @@ def fieldkit(
             the design.
         device (KIND): kind of device: spinner, cards, dice or coins, as often as needed; all of them, unless you say.
     """
-    from deniable.fieldkit import TwoQuestions, write_kit
+    from deniable.fieldkit import write_kit
     from deniable.fieldkit.physical import SIZES
 
     subject = read_any_design(design)
@@ -46,6 +46,17 @@ def fieldkit(
         print_json({"devices": [_facts(name) for name in devices]})
     else:
         _show(devices)
+    _tell_written(devices, device, out)
+
+
+def _tell_written(
+    devices: tuple[PhysicalDevice | TwoQuestions, ...],
+    device: list[str] | None,
+    out: Path,
+) -> None:
+    from deniable.fieldkit import TwoQuestions
+    from deniable.fieldkit.physical import SIZES
+
     card = any(isinstance(name, TwoQuestions) for name in devices)
     for kind in [
         name

@@ -193,6 +193,20 @@ def shell_parameter(
     }
     if re.fullmatch(r"\w+(\|\w+)+", metavar):
         settings["autocompletion"] = lambda: metavar.split("|")
+    info = _typer_info(parameter, kind, metavar, settings)
+    default = None if unset else parameter.default
+    is_optional = default is None and type(None) not in get_args(kind.type)
+    return parameter.replace(
+        kind=parameter.KEYWORD_ONLY,
+        default=default,
+        annotation=Annotated[kind.type | None if is_optional else kind.type, info],
+    )
+
+
+def _typer_info(
+    parameter: inspect.Parameter, kind: Kind, metavar: str, settings: dict[str, Any]
+) -> object:
+    """Return the argument or option of Typer for a parameter."""
     is_argument = parameter.kind is not parameter.KEYWORD_ONLY
     if is_argument:
         many = "…" if get_origin(kind.type) is list else ""
@@ -201,13 +215,7 @@ def shell_parameter(
         info: object = typer.Argument(**settings)
     else:
         info = typer.Option(*_flags(parameter), **settings)
-    default = None if unset else parameter.default
-    is_optional = default is None and type(None) not in get_args(kind.type)
-    return parameter.replace(
-        kind=parameter.KEYWORD_ONLY,
-        default=default,
-        annotation=Annotated[kind.type | None if is_optional else kind.type, info],
-    )
+    return info
 
 
 def _flags(parameter: inspect.Parameter) -> tuple[str, ...]:

@@ -211,15 +211,7 @@ async def read_body(
     Raises:
         Refused: it is longer than `most` bytes, or takes longer than `patience` seconds to arrive, or breaks off.
     """
-    announced = request.headers.get("content-length")
-    if announced is not None:
-        if (
-            len(announced) > 15
-            or not announced.isdecimal()
-            or int(announced) > max_bytes
-        ):
-            raise _too_long(max_bytes)
-        take(int(announced))
+    announced = _take_announced(request, max_bytes, take)
     chunks: list[bytes] = []
     size, more = 0, True
     try:
@@ -240,6 +232,22 @@ async def read_body(
             f"the body did not arrive; expected all of it within {patience:g} seconds.",
         ) from None
     return chunks[0] if len(chunks) == 1 else b"".join(chunks)
+
+
+def _take_announced(
+    request: Request, max_bytes: int, take: Callable[[int], None]
+) -> str | None:
+    """Take the announced length of a body at once; None where none is announced."""
+    announced = request.headers.get("content-length")
+    if announced is not None:
+        if (
+            len(announced) > 15
+            or not announced.isdecimal()
+            or int(announced) > max_bytes
+        ):
+            raise _too_long(max_bytes)
+        take(int(announced))
+    return announced
 
 
 def _too_long(max_bytes: int) -> Refused:

@@ -54,21 +54,29 @@ def serve(
             with closing(
                 _CollectorSlot(store.database, settings.collectors)
             ) as seat:
-                _rewrite_all(store)
-                seat.note(settings.base)
-                server = uvicorn.Server(
-                    configuration(settings, make_app(settings, store))
-                )
-                ready(settings)
-                log_event("listening", address=settings.base)
-                with (
-                    _end_on_signal(),
-                    seat.monitor_seat(lambda: setattr(server, "should_exit", True)),
-                ):
-                    server.run(sockets=[door])
-                log_event("stopped")
+                _run(settings, store, seat, door, ready)
         finally:
             store.shut()
+
+
+def _run(
+    settings: Settings,
+    store: Store,
+    seat: _CollectorSlot,
+    door: socket.socket,
+    ready: Callable[[Settings], None],
+) -> None:
+    _rewrite_all(store)
+    seat.note(settings.base)
+    server = uvicorn.Server(configuration(settings, make_app(settings, store)))
+    ready(settings)
+    log_event("listening", address=settings.base)
+    with (
+        _end_on_signal(),
+        seat.monitor_seat(lambda: setattr(server, "should_exit", True)),
+    ):
+        server.run(sockets=[door])
+    log_event("stopped")
 
 
 class _CollectorSlot:

@@ -68,19 +68,7 @@ def _check(raw: bytes) -> None:
         if message_header.kind == _SCHEMA:
             columns = _check_schema(message_header.header)
         elif message_header.kind == _DICTIONARY:
-            if message_header.header.number(_DICTIONARY_DELTA, "<B"):
-                raise Refused(
-                    422, "a dictionary comes in pieces; expected whole ones."
-                )
-            _check_rows(
-                message_header.header.table(_DICTIONARY_DATA),
-                message_header.body,
-                columns=1,
-                min_rows=1,
-            )
-            dictionaries[message_header.header.number(_DICTIONARY_ID, "<q")] = (
-                message_header.body
-            )
+            _add_dictionary(message_header, dictionaries)
         elif message_header.kind == _ROWS:
             _check_rows(
                 message_header.header,
@@ -98,6 +86,22 @@ def _check(raw: bytes) -> None:
             )
     if not columns:
         raise _stream_error()
+
+
+def _add_dictionary(
+    message_header: _ArrowMessage, dictionaries: dict[int, int]
+) -> None:
+    if message_header.header.number(_DICTIONARY_DELTA, "<B"):
+        raise Refused(422, "a dictionary comes in pieces; expected whole ones.")
+    _check_rows(
+        message_header.header.table(_DICTIONARY_DATA),
+        message_header.body,
+        columns=1,
+        min_rows=1,
+    )
+    dictionaries[message_header.header.number(_DICTIONARY_ID, "<q")] = (
+        message_header.body
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,6 +29,28 @@ def view_sheet(
         complete: whether the view has a column for every answer; then a last column has the largest likelihood ratio
             of each response.
     """
+    cells, values = _rows(view, complete)
+    last_head, last_name = (
+        (("odds change at most by",), ("odds",)) if complete else ((), ())
+    )
+    return Sheet(
+        title,
+        heads=(view.title or "response", *view.given, *last_head),
+        cells=tuple(cells),
+        notes=(
+            f"Probability of each response, given each {view.across}.",
+            *((view.note,) if view.note else ()),
+            *notes,
+        ),
+        names=("response", *view.given, *last_name),
+        values=tuple(values),
+    )
+
+
+def _rows(
+    view: ChannelView, complete: bool
+) -> tuple[list[tuple[str, ...]], list[tuple[object, ...]]]:
+    """Return the rows of the table as text, and as numbers."""
     ratios = (
         [exact.ratio(max(row), min(row)) for row in view.chances] if complete else []
     )
@@ -48,21 +70,7 @@ def view_sheet(
         values = [
             (*row, float(ratio)) for row, ratio in zip(values, ratios, strict=True)
         ]
-    last_head, last_name = (
-        (("odds change at most by",), ("odds",)) if complete else ((), ())
-    )
-    return Sheet(
-        title,
-        heads=(view.title or "response", *view.given, *last_head),
-        cells=tuple(cells),
-        notes=(
-            f"Probability of each response, given each {view.across}.",
-            *((view.note,) if view.note else ()),
-            *notes,
-        ),
-        names=("response", *view.given, *last_name),
-        values=tuple(values),
-    )
+    return cells, values
 
 
 def parts_sheet(

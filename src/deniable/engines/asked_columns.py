@@ -187,6 +187,19 @@ def ask(
             for name, part in design.items()
         )
     _check_files(design)
+    attributes = _check_column(design, column, cohorts)
+    answers = attributes if column is None else (column,)
+    return (
+        AskedColumns(
+            design, answers, "", codes, cohorts, by_attribute=column is None
+        ),
+    )
+
+
+def _check_column(
+    design: AnyDesign, column: str | None, cohorts: str | None
+) -> tuple[str, ...]:
+    """Return the attributes of a design, if the columns that are named go with it."""
     attributes = tuple(getattr(design, "attributes", ()))
     if column is None and not attributes:
         raise InvalidRequest("there is no column of answers; expected its name.")
@@ -199,12 +212,7 @@ def ask(
         raise InvalidRequest(
             "cohorts belong to strings; expected none of them with this design."
         )
-    answers = attributes if column is None else (column,)
-    return (
-        AskedColumns(
-            design, answers, "", codes, cohorts, by_attribute=column is None
-        ),
-    )
+    return attributes
 
 
 def _check_files(design: AnyDesign) -> None:

@@ -72,12 +72,7 @@ def chart(
     figure = Picture(
         figsize=(8, 1.2 + height + 0.5 * len(panels)), layout="constrained"
     )
-    ratios = [len(panel) + 1 for panel in panels]
-    subplots = figure.subplots(len(panels), squeeze=False, height_ratios=ratios)[
-        :, 0
-    ]
-    for axes, panel in zip(subplots, panels, strict=True):
-        _draw_rows(axes, panel, truth or {}, log=summary.quantity in _RATIOS)
+    _draw_panels(figure, panels, truth, summary)
     n_hidden = len(summary.rows) - len(effects)
     remarks = ["without the intercept"] if n_hidden else []
     remarks += ["each panel has a scale of its own"] if len(panels) > 1 else []
@@ -89,6 +84,20 @@ def chart(
     if dark:
         figure.darken()
     return figure
+
+
+def _draw_panels(
+    figure: Picture,
+    panels: Sequence[Sequence[Row]],
+    truth: Mapping[str, float] | None,
+    summary: Summary[Row],
+) -> None:
+    ratios = [len(panel) + 1 for panel in panels]
+    subplots = figure.subplots(len(panels), squeeze=False, height_ratios=ratios)[
+        :, 0
+    ]
+    for axes, panel in zip(subplots, panels, strict=True):
+        _draw_rows(axes, panel, truth or {}, log=summary.quantity in _RATIOS)
 
 
 def forest(

@@ -17,6 +17,7 @@ from scipy.optimize import brentq
 from scipy.stats import chi2, ncx2
 
 from deniable.designs import Design, product
+from deniable.designs.design import Factor
 from deniable.errors import (
     Incompatible,
     InvalidRequest,
@@ -929,6 +930,16 @@ def independence(
     )
     tally = given if isinstance(given, Tally) else given.tally
     factors = tally.design.factors
+    chosen = _independence_method(factors, method)
+    if chosen == "score":
+        designs = [factor.design for factor in factors]
+        shape = [design.channel.responses for design in designs]
+        rows, columns = map(response_scores, designs)
+        return score_test(vector(tally.counts).reshape(shape), rows, columns)
+    return _likelihood_test(tally, factors)
+
+
+def _independence_method(factors: Sequence[Factor], method: str | None) -> str:
     chosen = method or ("score" if len(factors) == 2 else "likelihood")
     allowed = {1: (), 2: ("score", "likelihood")}.get(
         max(1, len(factors)), ("likelihood",)
@@ -938,11 +949,11 @@ def independence(
             f"the method is {quoted(chosen)} for {max(1, len(factors))} attributes; expected score for two of them, or "
             "likelihood for two or more."
         )
-    if chosen == "score":
-        designs = [factor.design for factor in factors]
-        shape = [design.channel.responses for design in designs]
-        rows, columns = map(response_scores, designs)
-        return score_test(vector(tally.counts).reshape(shape), rows, columns)
+    return chosen
+
+
+def _likelihood_test(tally: Tally, factors: Sequence[Factor]) -> HypothesisTest:
+    """Test independence by the ratio of the likelihoods with and without it."""
     margins = [marginal(tally, factor.attribute) for factor in factors]
     heights = [
         highest(counts.design, vector(counts.counts)) for counts in (tally, *margins)

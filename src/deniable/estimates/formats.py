@@ -73,6 +73,16 @@ def _table(summary: Summary[Row], percent: bool) -> Sheet:
     return replace(table, cells=tuple(zip(names, *texts, strict=True)))
 
 
+def _present_fields(
+    rows: Sequence[Row], row_type: type[Row]
+) -> list[tuple[str, ...]]:
+    return [
+        names
+        for names in row_type.COLUMNS
+        if any(getattr(row, names[0]) is not None for row in rows)
+    ]
+
+
 def caption(summary: Summary[Row]) -> str:
     """Return what a table shows, for a paper."""
     return _caption(summary, formats.level(summary.level))

@@ -178,17 +178,29 @@ def score_test(
         return HypothesisTest(hypothesis, "score", statistic, df, closed)
     if table.shape == (2, 2):
         return HypothesisTest(hypothesis, "score", statistic, df, _fisher(table))
+    as_large = _count_as_large(table, one, two, margins, statistic, n)
+    return HypothesisTest(
+        hypothesis, "score", statistic, df, (1 + as_large) / (1 + _TABLES), _TABLES
+    )
+
+
+def _count_as_large(
+    table: NDArray[np.int64],
+    one: Matrix,
+    two: Matrix,
+    margins: tuple[NDArray[np.int64], NDArray[np.int64]],
+    statistic: float,
+    n: int,
+) -> int:
+    """Count the random tables with these margins whose statistic is as large; the table itself is the seed."""
     seed = int.from_bytes(hashlib.sha256(table.tobytes()).digest(), "little")
     is_seen = [margin > 0 for margin in margins]
     tables = random_table(margins[0][is_seen[0]], margins[1][is_seen[1]]).rvs(
         _TABLES, random_state=np.random.default_rng(seed)
     )
     turned = np.einsum("ip,tij,jq->tpq", one[is_seen[0]], tables, two[is_seen[1]])
-    as_large = int(
+    return int(
         ((n - 1) * (turned**2).sum(axis=(1, 2)) >= statistic * (1 - 1e-9)).sum()
-    )
-    return HypothesisTest(
-        hypothesis, "score", statistic, df, (1 + as_large) / (1 + _TABLES), _TABLES
     )
 
 

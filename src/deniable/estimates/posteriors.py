@@ -413,12 +413,12 @@ def posterior(
     read = _read_prior(counts.design, prior)
     if chosen == "exact":
         return Posterior(counts, read)
-    source = (
-        np.random.default_rng(int.from_bytes(SYSTEM.read(32), "little"))
-        if draws is None
-        else draws
-    )
-    return Posterior(counts, read, tuple(source.integers(1 << 32, size=4).tolist()))
+    seed = (draws or _generator()).integers(1 << 32, size=4)
+    return Posterior(counts, read, tuple(seed.tolist()))
+
+
+def _generator() -> np.random.Generator:
+    return np.random.default_rng(int.from_bytes(SYSTEM.read(32), "little"))
 
 
 def _check(tally: Tally, method: str) -> None:

@@ -214,13 +214,10 @@ class Sensitivity(Rendered):
             )
         for border in (0, 1):
             axes.axhline(border, color=INK, linewidth=0.8)
-        ends = [
-            each
-            for curve in self.curves
-            for point in curve.points
-            for each in (point.low, point.high)
-        ]
-        axes.set_ylim(max(min(ends) - 0.02, -0.3), min(max(ends) + 0.02, 1.3))
+        points = [point for curve in self.curves for point in curve.points]
+        lowest = min(point.low for point in points)
+        highest = max(point.high for point in points)
+        axes.set_ylim(max(lowest - 0.02, -0.3), min(highest + 0.02, 1.3))
         axes.set_xlabel("share of people who do not follow")
         axes.set_ylabel(f"share, with {formats.level(self.level)} intervals")
         for axis in (axes.xaxis, axes.yaxis):

@@ -91,16 +91,26 @@ def best_under_caps(
         f"tells more. At a share of {percent(share)} it takes {more_people(float(times))} "
         f"{'than' if 1.0005 < times < 1.995 else 'as'} honest direct answers."
     )
-    belief = f"belief after {percent(float(believed))} before"
-    lines = tuple(
+    return Planned(
+        sentence,
+        float(v - u),
+        _belief_lines(design, believed),
+        _proof_note(design),
+        design=design,
+    )
+
+
+def _belief_lines(design: Design, prior: Fraction) -> tuple[Line, ...]:
+    """Return the Bayes factor of each response, and what somebody with this prior may believe after it."""
+    belief = f"belief after {percent(float(prior))} before"
+    return tuple(
         {
             "response": symbol,
             "Bayes factor": factor_shown(factor),
-            belief: f"{formats.upper_bound(100 * max_posterior(factor, believed), 3)}%",
+            belief: f"{formats.upper_bound(100 * max_posterior(factor, prior), 3)}%",
         }
         for symbol, factor in zip(design.symbols, _yes_factors(design), strict=True)
     )
-    return Planned(sentence, float(v - u), lines, _proof_note(design), design=design)
 
 
 def _read_caps(
@@ -224,13 +234,8 @@ def designs_at(
         >>> designs_at(1, 1000).lines[2]["design"]
         'warner'
     """
-    cap = _factor(epsilon)
     n, expected = read_whole(n, "n"), read_probability(share, "the share")
-    p = Fraction(math.ceil(_STEPS / cap), _STEPS)
-    candidates = [
-        *(_capped_design(name, cap) for name in _NAMED),
-        ("triangular", f"p = {float(p):g}", triangular(p)),
-    ]
+    candidates = _candidates(_factor(epsilon))
     shares = [1 - expected, expected]
     width_at = partial(width, n=n, level=level, shares=shares)
     # all others of this ε are garblings of Warner's
@@ -238,33 +243,45 @@ def designs_at(
     people = partial(sample_size, margin=goal / 2, level=level, shares=shares)
     lines: list[Line] = [
         {
-            "design": name,
-            "settings": settings,
-            "ε": design.epsilon,
-            "Bayes factors": ", ".join(map(factor_shown, _yes_factors(design))),
-            "width": width_at(design),
-            "people for the same width": people(design),
+            **_settings_line(*candidate),
+            "width": width_at(candidate[2]),
+            "people for the same width": people(candidate[2]),
         }
-        for name, settings, design in [
-            *candidates,
-            ("direct question", "", direct()),
-        ]
+        for candidate in candidates
     ]
+    lines.sort(key=lambda line: round(float(line["width"]), 4))
     sentence = (
-        f"At ε = {formats.epsilon(exact.rational(epsilon))} and with {n:,} respondents no design is better "
-        "than warner: the "
-        f"{percent(level)} interval of a share of {percent(expected)} is {100 * goal:.3g} percentage points wide."
+        f"At ε = {formats.epsilon(exact.rational(epsilon))} and with {n:,} respondents no design is better than "
+        f"warner: the {percent(level)} interval of a share of {percent(expected)} is {100 * goal:.3g} percentage "
+        "points wide."
     )
-    note = (
-        "An ε of ∞ says that a response proves something: it is no alternative where that would harm. The last column "
-        "is how many people give as narrow an interval as warner's."
-    )
-    return Planned(
-        sentence,
-        goal,
-        tuple(sorted(lines, key=lambda line: round(float(line["width"]), 4))),
-        (note,),
-    )
+    return Planned(sentence, goal, tuple(lines), (_INFINITE,))
+
+
+def _settings_line(name: str, settings: str, design: Design) -> Line:
+    factors = ", ".join(map(factor_shown, _yes_factors(design)))
+    return {
+        "design": name,
+        "settings": settings,
+        "ε": design.epsilon,
+        "Bayes factors": factors,
+    }
+
+
+_INFINITE = (
+    "An ε of ∞ says that a response proves something: it is no alternative where that would harm. The last column "
+    "is how many people give as narrow an interval as warner's."
+)
+
+
+def _candidates(cap: Fraction) -> list[tuple[str, str, Design]]:
+    """Return the designs at one factor with their names and settings; at the end those that prove something."""
+    p = Fraction(math.ceil(_STEPS / cap), _STEPS)
+    return [
+        *(_capped_design(name, cap) for name in _NAMED),
+        ("triangular", f"p = {float(p):g}", triangular(p)),
+        ("direct question", "", direct()),
+    ]
 
 
 def _capped_design(named: _Named, cap: Fraction) -> tuple[str, str, Design]:

@@ -161,15 +161,7 @@ def optimal(
     if goal == "category":
         assert category is not None
         return _one_category(labels, category, epsilon, criterion, shares)
-    candidates = [
-        _candidate(name, build(), shares, None)
-        for name, (build, size) in _builders(labels, epsilon).items()
-        if size <= most_bytes
-    ]
-    if not candidates:
-        raise InvalidRequest(
-            f"no response fits into {most_bytes} bytes; expected at least {_bytes(len(labels))}."
-        )
+    candidates = _short_candidates(labels, epsilon, shares, most_bytes)
     bound = None
     if goal == "error" and shares is not None and 2 < len(labels) <= MAX_PATTERNED:
         best = staircase(labels, epsilon, read_shares(candidates[0].design, shares))
@@ -184,6 +176,22 @@ def optimal(
             else _at_shares(ordered[0], bound)
         )
     return Choice(ordered[0].design, goal, str(criterion), ordered, reasons)
+
+
+def _short_candidates(
+    labels: Sequence[str], epsilon: Rational, shares: Shares | None, most_bytes: int
+) -> list[ConsideredDesign]:
+    """Return the designs whose responses are at most so long."""
+    candidates = [
+        _candidate(name, build(), shares, None)
+        for name, (build, size) in _builders(labels, epsilon).items()
+        if size <= most_bytes
+    ]
+    if not candidates:
+        raise InvalidRequest(
+            f"no response fits into {most_bytes} bytes; expected at least {_bytes(len(labels))}."
+        )
+    return candidates
 
 
 def _check_demand(criterion: Criterion) -> None:

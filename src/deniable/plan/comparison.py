@@ -104,18 +104,7 @@ def compare(
         >>> compared.best.name, compared.best.epsilon_collector
         ('deck (38, 0, 62)', inf)
     """
-    expected = ("what is compared", "designs, or designs by name")
-    require(isinstance(designs, Mapping | Sequence), designs, *expected)
-    for design in designs.values() if isinstance(designs, Mapping) else designs:
-        is_comparable = find_operation(design, "compared_privacy") is not None
-        require(is_comparable, design, *expected)
-    designs_by_name = (
-        designs if isinstance(designs, Mapping) else _name_designs(designs)
-    )
-    if not designs_by_name:
-        raise InvalidRequest(
-            "there are no designs to compare; expected at least one."
-        )
+    designs_by_name = _read_designs(designs)
     values = {
         name: variance(
             design, n, shares=shares, category=category, population=population
@@ -123,14 +112,35 @@ def compare(
         for name, design in designs_by_name.items()
     }
     smallest = min(values.values())
-    lines = []
-    for name, value in values.items():
-        _, epsilon, epsilon_collector, note = _privacy(designs_by_name[name])
-        ratio = _variance_ratio(value, smallest)
-        lines.append(
-            ComparedDesign(name, epsilon, epsilon_collector, value, ratio, note)
-        )
+    lines = [
+        _compared_design(name, design, values[name], smallest)
+        for name, design in designs_by_name.items()
+    ]
     return Comparison(n, tuple(sorted(lines, key=lambda line: line.variance)))
+
+
+def _compared_design(
+    name: str, design: AnyDesign, value: float, smallest: float
+) -> ComparedDesign:
+    _, epsilon, epsilon_collector, note = _privacy(design)
+    ratio = _variance_ratio(value, smallest)
+    return ComparedDesign(name, epsilon, epsilon_collector, value, ratio, note)
+
+
+def _read_designs(
+    designs: Mapping[str, AnyDesign] | Sequence[AnyDesign],
+) -> Mapping[str, AnyDesign]:
+    """Read designs by name, and give names to those without."""
+    expected = ("what is compared", "designs, or designs by name")
+    require(isinstance(designs, Mapping | Sequence), designs, *expected)
+    for design in designs.values() if isinstance(designs, Mapping) else designs:
+        is_comparable = find_operation(design, "compared_privacy") is not None
+        require(is_comparable, design, *expected)
+    if not designs:
+        raise InvalidRequest(
+            "there are no designs to compare; expected at least one."
+        )
+    return designs if isinstance(designs, Mapping) else _name_designs(designs)
 
 
 def _variance_ratio(value: float, smallest: float) -> float:

@@ -119,11 +119,9 @@ def sample_size_for_power(
     """
     target_power = read_probability(target, "the target")
     test = ShareTest.read(design, share, null, alpha, two_sided, category)
-    limit = (
-        read_whole(population, "the population")
-        if isinstance(population, int)
-        else MAX_RESPONDENTS
-    )
+    limit = MAX_RESPONDENTS
+    if isinstance(population, int):
+        limit = read_whole(population, "the population")
     size = smallest(
         lambda n: test.normal_power(n, population) >= target_power, limit
     )

@@ -125,21 +125,17 @@ def difference(
         people = f"{first.n:,} and {second.n:,} respondents"
         sentence = f"With {people} {start} {percent(value)}."
         return Planned(sentence, value, _arm_lines(first, second))
-    target, fraction = (
-        read_probability(power, "the power"),
-        _best_fraction(first, second, costs),
+    divide = partial(
+        _divide, first, second, fraction=_best_fraction(first, second, costs)
     )
-
-    def is_enough(n: int) -> bool:
-        arms = _divide(first, second, n, fraction)
-        return difference_power(*arms, alpha=alpha, two_sided=two_sided) >= target
-
-    total = smallest(is_enough, least=2)
+    power_of = partial(difference_power, alpha=alpha, two_sided=two_sided)
+    target = read_probability(power, "the power")
+    total = smallest(lambda n: power_of(*divide(n)) >= target, least=2)
     if total is None:
         raise InvalidRequest(
             "no number of respondents is enough; expected a larger difference."
         )
-    arms = _divide(first, second, total, fraction)
+    arms = divide(total)
     sentence = f"Ask {total:,} people, {arms[0].n:,} and {arms[1].n:,}: {start} {percent(power)}."
     return Planned(sentence, total, _arm_lines(*arms))
 
@@ -219,14 +215,10 @@ def two_sample_allocation(
     n = read_whole(n, "n", least=2)
     split = partial(best_split, p, sensitive=share, innocuous=innocuous)
     n_first = _first_size(n, split(costs=_read_costs(costs)).first)
-    sizes = zip(p, (n_first, n - n_first), strict=True)
-    lines: tuple[Line, ...] = tuple(
-        {
-            "sample": str(number),
-            "p": float(exact.probability(probability, name="p")),
-            "people": size,
-        }
-        for number, (probability, size) in enumerate(sizes, 1)
+    p_first, p_second = (float(exact.probability(each, name="p")) for each in p)
+    lines: tuple[Line, ...] = (
+        {"sample": "1", "p": p_first, "people": n_first},
+        {"sample": "2", "p": p_second, "people": n - n_first},
     )
     error = math.sqrt(split(first=n_first / n).variance / n)
     sentence = (
@@ -292,10 +284,30 @@ def cheater_detection(
         raise InvalidRequest(
             "expected two different probabilities, and shares that are at most 1 together."
         )
-    p_yes = [honest + forced * (1 - honest - failing) for forced in (p_1, p_2)]
-    sd_1, sd_2 = (math.sqrt(yes * (1 - yes)) for yes in p_yes)
     people = [read_whole(size, "the size of a sample") for size in sizes]
-    weights = {"honest members": (p_2, p_1), "always no": (1 - p_2, 1 - p_1)}
+    lines = _cheating_lines((p_1, p_2), people, honest, failing)
+    value = float(lines[0]["best part of the first sample"])
+    sentence = (
+        f"With {people[0]:,} and {people[1]:,} respondents the share of honest members has a standard error of "
+        f"{100 * float(lines[0]['standard error']):.3g} percentage points; it is smallest with {percent(value)} of "
+        "them in the first sample."
+    )
+    return Planned(sentence, value, lines, (_MAYBE_MEMBERS,))
+
+
+_MAYBE_MEMBERS = (
+    "Those who always say “no” may be members: the share of all members lies "
+    "between the first and the sum of both."
+)
+
+
+def _cheating_lines(
+    p: tuple[float, float], people: Sequence[int], honest: float, failing: float
+) -> tuple[Line, ...]:
+    """Return the standard errors of honest members and of those who always say no, and the best division."""
+    p_yes = [honest + forced * (1 - honest - failing) for forced in p]
+    sd_1, sd_2 = (math.sqrt(yes * (1 - yes)) for yes in p_yes)
+    weights = {"honest members": (p[1], p[0]), "always no": (1 - p[1], 1 - p[0])}
     lines: list[Line] = []
     for name, (weight_1, weight_2) in weights.items():
         first, second = weight_1 * sd_1, weight_2 * sd_2
@@ -303,18 +315,8 @@ def cheater_detection(
         lines.append(
             {
                 "share of": name,
-                "standard error": math.sqrt(variance) / abs(p_2 - p_1),
+                "standard error": math.sqrt(variance) / abs(p[1] - p[0]),
                 "best part of the first sample": _fraction_of_first(first, second),
             }
         )
-    value = float(lines[0]["best part of the first sample"])
-    sentence = (
-        f"With {people[0]:,} and {people[1]:,} respondents the share of honest members has a standard error of "
-        f"{100 * float(lines[0]['standard error']):.3g} percentage points; it is smallest with {percent(value)} of "
-        "them in the first sample."
-    )
-    note = (
-        "Those who always say “no” may be members: the share of all members "
-        "lies between the first and the sum of both."
-    )
-    return Planned(sentence, value, tuple(lines), (note,))
+    return tuple(lines)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cache
 from itertools import combinations
 
@@ -115,17 +116,22 @@ def optimal_items(
         (1, 2)
     """
     require_choice("the goal is", goal, ITEM_GOALS)
-    if not isinstance(categories, Mapping) or len(categories) < 2:
-        raise InvalidRequest(
-            "there are fewer than two questions; expected the categories of each, by name."
-        )
-    if shares is not None and (
-        not isinstance(shares, Mapping) or set(shares) != set(categories)
-    ):
-        raise InvalidRequest(
-            "the shares are not those of each question; expected them by the same names."
-        )
+    _check_questions(categories, shares)
     total = exact.positive_epsilon(epsilon)
+    ordered = _rank_items(categories, total, goal, shares)
+    reasons = _choice_text(goal, ordered, len(categories))
+    return ItemsChoice(
+        ordered[0].design, goal, float(total), tuple(ordered), reasons
+    )
+
+
+def _rank_items(
+    categories: Mapping[str, Labels],
+    total: Fraction,
+    goal: str,
+    shares: SharesByAttribute | None,
+) -> list[ConsideredItems]:
+    """Return each possible number of questions per respondent with its variances, the best first."""
     considered = [
         _consider_items(categories, total, n_items, shares)
         for n_items in range(1, len(categories) + 1)
@@ -134,18 +140,11 @@ def optimal_items(
         (one for one in considered if one is not None),
         key=lambda one: (getattr(one, goal), one.each),
     )
-    best = ordered[0]
-    if best.associations == np.inf and goal == "associations":
+    if ordered[0].associations == np.inf and goal == "associations":
         raise InvalidRequest(
             "two of these questions have too many responses together to be counted; expected fewer."
         )
-    return ItemsChoice(
-        best.design,
-        goal,
-        float(total),
-        tuple(ordered),
-        _choice_text(goal, ordered, len(categories)),
-    )
+    return ordered
 
 
 def _consider_items(
@@ -211,6 +210,37 @@ def _worst_pair(first: Channel, second: Channel) -> float:
     return variance(product(designs), 1)
 
 
+def _check_questions(
+    categories: Mapping[str, Labels], shares: SharesByAttribute | None
+) -> None:
+    if not isinstance(categories, Mapping) or len(categories) < 2:
+        raise InvalidRequest(
+            "there are fewer than two questions; expected the categories of each, by name."
+        )
+    if shares is not None and (
+        not isinstance(shares, Mapping) or set(shares) != set(categories)
+    ):
+        raise InvalidRequest(
+            "the shares are not those of each question; expected them by the same names."
+        )
+
+
+def _alternative_text(
+    goal: str, ordered: Sequence[ConsideredItems], size: int
+) -> list[str]:
+    """Return what the opposite would cost: splitting ε over all questions, or one drawn at random."""
+    best, opposite = ordered[0], size if ordered[0].each < size else 1
+    words = (
+        "Splitting ε over all of them" if opposite == size else "One drawn at random"
+    )
+    ratios = [
+        getattr(one, goal) / getattr(best, goal)
+        for one in ordered
+        if one.each == opposite and np.isfinite(getattr(one, goal))
+    ]
+    return [f"{words} would take {more_people(ratio)}." for ratio in ratios]
+
+
 def _choice_text(
     goal: str, ordered: Sequence[ConsideredItems], size: int
 ) -> tuple[str, ...]:
@@ -226,19 +256,7 @@ def _choice_text(
     reasons = [
         f"Everybody answers {plan}: the variance of {_WHAT[goal]} is {getattr(best, goal):.4g}/n."
     ]
-    alternative = next(
-        (one for one in ordered if one.each == (size if best.each < size else 1)),
-        None,
-    )
-    if alternative is not None and np.isfinite(getattr(alternative, goal)):
-        words = (
-            "Splitting ε over all of them"
-            if alternative.each == size
-            else "One drawn at random"
-        )
-        reasons.append(
-            f"{words} would take {more_people(getattr(alternative, goal) / getattr(best, goal))}."
-        )
+    reasons += _alternative_text(goal, ordered, size)
     pairs = min(ordered, key=lambda one: one.associations)
     if best.each == 1 and np.isfinite(pairs.associations):
         reasons.append(

@@ -217,9 +217,7 @@ def sample_size_for_width(
         return average
     target = read_probability(assurance, "the assurance")
     response = _require_deciding_response(design, name)
-    p_response = response.chance(true)
-    spread = max(p_response * (1 - p_response), 1 / average)
-    around = math.ceil(12 * math.sqrt(average * (1 + 1 / spread))) + 200
+    around = _search_radius(response.chance(true), average)
     size = first_for_good(
         lambda sizes: _narrow_enough(sizes, response, true, wide, level) >= target,
         average,
@@ -231,6 +229,12 @@ def sample_size_for_width(
             "no number of respondents is enough; expected a larger width."
         )
     return size
+
+
+def _search_radius(p_response: float, average: int) -> int:
+    """Return how far from the average size the assured one may lie: twelve standard errors, and some."""
+    spread = max(p_response * (1 - p_response), 1 / average)
+    return math.ceil(12 * math.sqrt(average * (1 + 1 / spread))) + 200
 
 
 def _t_quantile(df: Sizes | int, level: float) -> Vector:

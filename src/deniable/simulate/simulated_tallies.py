@@ -12,6 +12,7 @@ from deniable.attacks.inference import Chain
 from deniable.attacks.simulated import generator, kernel
 from deniable.designs import Deck, Design
 from deniable.errors import InvalidRequest, quoted
+from deniable.estimates.covariances import Matrix
 from deniable.estimates.linear import Linear
 from deniable.order.ladders import Ladder
 from deniable.types import operation
@@ -143,20 +144,16 @@ def tallies(
         >>> drawn.shape, set(drawn.sum(axis=1).tolist())
         ((10000, 2), {3252599})
     """
-    begun, rows = (
-        generator() if draws is None else draws,
+    begun = draws or generator()
+    by_answer, rows = (
+        read_people(design.categories, people),
         read_repetitions(repetitions),
     )
-    respondents_by_answer = draw_respondents(
-        read_people(design.categories, people),
-        rows,
-        respondents,
-        replaced=replaced,
-        draws=begun,
+    asked = draw_respondents(
+        by_answer, rows, respondents, replaced=replaced, draws=begun
     )
-    counts: Counts = operation(design, "simulate_tallies")(
-        design, respondents_by_answer, begun
-    )
+    simulate = operation(design, "simulate_tallies")
+    counts: Counts = simulate(design, asked, begun)
     return counts
 
 
@@ -190,29 +187,32 @@ def stages(
         ([(400, 3), (400, 3)], 100)
     """
     chain, rows = Chain.of(ladder), read_repetitions(repetitions)
-    begun = generator() if draws is None else draws
+    begun = draws or generator()
     people_by_answer = read_people(ladder.categories, people)
-    # by answer: how many had each response before
     last = [np.full((rows, 1), number, np.int64) for number in people_by_answer]
     stage_counts = []
     for at, design in enumerate(ladder):
-        table = kernel(chain, at)
-        last = [
-            np.sum(
-                [
-                    draw_multinomial(
-                        response_counts[:, old], table[old, answer], begun
-                    )
-                    for old in range(response_counts.shape[1])
-                ],
-                axis=0,
-            )
-            for answer, response_counts in enumerate(last)
-        ]
+        last = _draw_next(last, kernel(chain, at), begun)
         stage_counts.append(
             count_cells(design.channel, chain.sent[at], np.sum(last, axis=0))
         )
     return tuple(stage_counts)
+
+
+def _draw_next(
+    last: list[Counts], table: Matrix, draws: np.random.Generator
+) -> list[Counts]:
+    """Draw, by answer, how many people have each next response, from how many had each last one."""
+    return [
+        np.sum(
+            [
+                draw_multinomial(counts[:, old], table[old, answer], draws)
+                for old in range(counts.shape[1])
+            ],
+            axis=0,
+        )
+        for answer, counts in enumerate(last)
+    ]
 
 
 def noisy_samples(
@@ -242,10 +242,8 @@ def noisy_samples(
         (100, 10)
     """
     people_by_bit = read_people(("0", "1"), [zeros, ones])
-    begun, shape = (
-        generator() if draws is None else draws,
-        (read_repetitions(repetitions), read_repetitions(rounds)),
-    )
+    begun = draws or generator()
+    shape = (read_repetitions(repetitions), read_repetitions(rounds))
     alpha = float(noisy.alpha)
     permanent = begun.binomial(people_by_bit[1], alpha, shape[0]) + begun.binomial(
         people_by_bit[0], 1 - alpha, shape[0]

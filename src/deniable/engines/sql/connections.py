@@ -55,11 +55,7 @@ def count_on(
         InvalidResponse: rows that hold something which the design cannot send.
     """
     stored, kinds = columns_of(design, columns), connected.kinds()
-    for name in (*stored, *several(by), *(() if reached is None else (reached,))):
-        if name not in kinds:
-            raise InvalidRequest(
-                f"the table has no column {quoted(name, 60)}; expected one of {', '.join(map(repr, kinds)):.400}."
-            )
+    _check_columns(stored, by, reached, kinds)
     labels = kinds[stored[-1]] == "text"
     _check_kinds(design, stored, kinds, labels=labels)
     text = query(
@@ -78,6 +74,16 @@ def count_on(
         connected.rows(text),
         by=by,
     )
+
+
+def _check_columns(
+    stored: Sequence[str], by: Names, reached: str | None, kinds: Mapping[str, str]
+) -> None:
+    for name in (*stored, *several(by), *(() if reached is None else (reached,))):
+        if name not in kinds:
+            raise InvalidRequest(
+                f"the table has no column {quoted(name, 60)}; expected one of {', '.join(map(repr, kinds)):.400}."
+            )
 
 
 def _check_kinds(

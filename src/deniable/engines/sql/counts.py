@@ -42,6 +42,21 @@ def read_counts(
         UnreadableFile: these are not the counts of such a query.
         InvalidRequest: another number of columns than the groups are made by.
     """
+    _check_names(names)
+    grouped = [number for number, name in enumerate(names) if name.startswith(GROUP)]
+    groups, refused = _add_rows(design, names, rows, grouped)
+    _check_foreign(design, refused)
+    of_cells = operation(design, "of_cells")
+    tallies = {
+        group: of_cells(design, stages, refused) for group, stages in groups.items()
+    }
+    _check_possible(design, refused)
+    if not grouped:
+        return tallies[()] if tallies else of_cells(design, {}, refused)
+    return tallies_by_values(design, tallies, several(by))
+
+
+def _check_names(names: Sequence[str]) -> None:
     absent = [name for name in _NEEDED if name not in names]
     if absent:
         raise UnreadableFile(
@@ -52,30 +67,38 @@ def read_counts(
         raise UnreadableFile(
             "two columns of the counts have one name; expected the columns that the query names."
         )
-    grouped = [number for number, name in enumerate(names) if name.startswith(GROUP)]
+
+
+def _add_rows(
+    design: AnyDesign,
+    names: Sequence[str],
+    rows: Iterable[Sequence[Any]],
+    grouped: list[int],
+) -> tuple[dict[tuple[Hashable, ...], Stages], Counter[str]]:
+    """Return the cells of each group, and how many rows were refused for each reason."""
     groups: dict[tuple[Hashable, ...], Stages] = {}
     refused = Counter[str]()
     for row in rows:
         stages = groups.setdefault(tuple(row[at] for at in grouped), {})
         _add(design, stages, refused, dict(zip(names, row, strict=True)))
+    return groups, refused
+
+
+def _check_foreign(design: AnyDesign, refused: Counter[str]) -> None:
     if refused["foreign"]:
         raise Incompatible(
             f"{refused['foreign']:,} rows of the table name another design, or none; expected {design.hash:.19}… "
             f"({design!r}).",
             "Select the rows of this design first, and tally each design's responses on their own.",
         )
-    of_cells = operation(design, "of_cells")
-    tallies = {
-        group: of_cells(design, stages, refused) for group, stages in groups.items()
-    }
+
+
+def _check_possible(design: AnyDesign, refused: Counter[str]) -> None:
     if refused["refused"]:
         raise InvalidResponse(
             f"{refused['refused']:,} rows of the table hold no response of {design!r}; expected what it can send.",
             "Look whether these are the columns of its responses, and whether they are stored as text.",
         )
-    if not grouped:
-        return tallies[()] if tallies else of_cells(design, {}, refused)
-    return tallies_by_values(design, tallies, several(by))
 
 
 def _add(

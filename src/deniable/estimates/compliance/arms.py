@@ -201,6 +201,16 @@ def compare_arms(
         >>> round(found.model.likelihood_ratio.statistic, 3)
         5.44
     """
+    first, second = _read_arms(randomized, direct, sampling)
+    model = ArmComparison(first, second)
+    model.arms  # noqa: B018 - refuses what cannot be estimated
+    return Statistic(model)
+
+
+def _read_arms(
+    randomized: Tally | Estimate, direct: Tally | Estimate, sampling: Sampling | None
+) -> tuple[Tally, Tally]:
+    """Return the counts of both arms, which were asked about the same answers."""
     if sampling is not None:
         raise InvalidRequest(
             "there is a sampling; expected two tallies of people who were drawn alike.",
@@ -220,9 +230,7 @@ def compare_arms(
             "the arms were asked about different answers; expected the same categories in the same order.",
             "Build the direct arm with dn.direct(categories=…).",
         )
-    model = ArmComparison(first, second)
-    model.arms  # noqa: B018 - refuses what cannot be estimated
-    return Statistic(model)
+    return first, second
 
 
 def _height(tally: Tally, shares: Mapping[str, float]) -> float:

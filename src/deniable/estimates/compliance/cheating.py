@@ -518,6 +518,11 @@ def extended_crosswise(
     if groups is None:
         groups = mirrored_groups(p, same, respondents)
     tallies, sample = read_groups(groups, sampling)
+    _check_mirrored(tallies)
+    return Compliance(ExtendedCrosswise(tallies, sample=sample))
+
+
+def _check_mirrored(tallies: Sequence[Tally]) -> None:
     channels = [tally.design.channel for tally in tallies]
     if len(tallies) != 2 or any(
         channels[0].probability(y, given=x)
@@ -529,4 +534,3 @@ def extended_crosswise(
             "the two groups do not mirror each other; expected crosswise designs with p and 1 − p.",
             "For groups with other devices use cheating_detection().",
         )
-    return Compliance(ExtendedCrosswise(tallies, sample=sample))

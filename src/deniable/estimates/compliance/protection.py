@@ -766,6 +766,16 @@ def sum_scores(
             "Compliance[SumScores] | Compliance[FreeSums]", Compliance(model)
         )
     device = _check_two(design)
+    sums = _read_sums(counts, sampling)
+    check_people(sum(sums))
+    model = _sums_model(law, (Tally.empty(device),), sums, None)
+    return cast("Compliance[SumScores] | Compliance[FreeSums]", Compliance(model))
+
+
+def _read_sums(
+    counts: Sequence[int] | None, sampling: Sampling | None
+) -> tuple[int, ...]:
+    """Read how many people had each sum."""
     if sampling is not None:
         raise InvalidRequest(
             "there is a sampling, and no rows that it is about; expected responses to a product."
@@ -778,10 +788,7 @@ def sum_scores(
         raise InvalidRequest(
             "a count is no whole number; expected numbers of people, 0 or more."
         )
-    sums = tuple(map(index, counts))
-    check_people(sum(sums))
-    model = _sums_model(law, (Tally.empty(device),), sums, None)
-    return cast("Compliance[SumScores] | Compliance[FreeSums]", Compliance(model))
+    return tuple(map(index, counts))
 
 
 def _sum_items(

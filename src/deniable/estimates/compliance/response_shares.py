@@ -405,11 +405,7 @@ def _sample_shares(
     Why: what of the variance of a response is the device's is not known where people do not follow it. It is at most
     all of it, so that of a population that was drawn to a part nothing is taken off for what responses vary.
     """
-    if (sampling.weights < 0).any():
-        raise InvalidRequest(
-            "calibration has made some weights negative, and counts cannot be; expected weights of 0 or more.",
-            'Calibrate with method="raking", whose weights stay positive.',
-        )
+    _check_weights(sampling)
     cells, present = designs[0].channel.cells, codes >= 0
     values = (codes[:, None] == np.arange(cells)).astype(np.float64)
 
@@ -439,6 +435,14 @@ def _sample_shares(
         vector(unequal),
         f"{sampling.describe()} (variance: {sampling.variance})",
     )
+
+
+def _check_weights(sampling: Sampling) -> None:
+    if (sampling.weights < 0).any():
+        raise InvalidRequest(
+            "calibration has made some weights negative, and counts cannot be; expected weights of 0 or more.",
+            'Calibrate with method="raking", whose weights stay positive.',
+        )
 
 
 def _unequal_weights(weights: Vector) -> float:

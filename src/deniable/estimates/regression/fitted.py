@@ -480,27 +480,7 @@ class Regression(Result[CoefficientRow]):
                 f"this is a {type(other).__name__}; expected a regression to compare with."
             )
         small, large = sorted((self, other), key=lambda fit: len(fit.names))
-        if not (
-            math.isfinite(small.log_likelihood)
-            and math.isfinite(large.log_likelihood)
-        ):
-            raise InvalidRequest(
-                "a linear regression has no likelihood; expected one that has.",
-                "Use test().",
-            )
-        if small.sampled or large.sampled:
-            raise InvalidRequest(
-                "the rows are a sample with weights or clusters, of which 2(l₁ − l₀) does not follow χ²; expected "
-                "regressions without sampling=.",
-                'Use Wald\'s test: test("x1 = 0, x2 = 0").',
-            )
-        df = len(large.names) - len(small.names)
-        if df == 0 or small._data != large._data:
-            raise Incompatible(
-                f"the regressions have {small.respondents:,} and {large.respondents:,} rows, {len(small.names)} and "
-                f"{len(large.names)} coefficients; expected the same rows and responses, and one with fewer terms.",
-                "Fit both to the rows in which no covariate of either is missing.",
-            )
+        df = _check_nested(small, large)
         return likelihood_ratio(
             f"Test of {small._name} against {large._name}",
             large.log_likelihood - small.log_likelihood,
@@ -602,6 +582,31 @@ class Regression(Result[CoefficientRow]):
             )
         )
         return cls(**values)
+
+
+def _check_nested(small: Regression, large: Regression) -> int:
+    """Return by how many terms two regressions of the same rows differ."""
+    if not (
+        math.isfinite(small.log_likelihood) and math.isfinite(large.log_likelihood)
+    ):
+        raise InvalidRequest(
+            "a linear regression has no likelihood; expected one that has.",
+            "Use test().",
+        )
+    if small.sampled or large.sampled:
+        raise InvalidRequest(
+            "the rows are a sample with weights or clusters, of which 2(l₁ − l₀) does not follow χ²; expected "
+            "regressions without sampling=.",
+            'Use Wald\'s test: test("x1 = 0, x2 = 0").',
+        )
+    df = len(large.names) - len(small.names)
+    if df == 0 or small._data != large._data:
+        raise Incompatible(
+            f"the regressions have {small.respondents:,} and {large.respondents:,} rows, {len(small.names)} and "
+            f"{len(large.names)} coefficients; expected the same rows and responses, and one with fewer terms.",
+            "Fit both to the rows in which no covariate of either is missing.",
+        )
+    return df
 
 
 def _read_number(value: float | None) -> float:

@@ -294,13 +294,7 @@ def _read(
     if devices is not None:
         row_devices = column(frame, devices, "the device").tolist()
     evidence = read_evidence(design, responses, row_devices, codes=codes)
-    needed = list(Covariates.variables_of(right, frame))
-    if given:
-        needed += Covariates.variables_of(given, frame)
-    if predictor is not None:
-        needed.append(left)
-    if intercepts is not None:
-        needed.append(str(column(frame, intercepts, "the group").name))
+    needed = _needed_columns(frame, left, right, intercepts, predictor, given)
     weights = np.ones(len(frame)) if sampling is None else sampling.weights
     complete = frame[list(dict.fromkeys(needed))].notna().all(axis=1).to_numpy()
     silent = evidence.silent()
@@ -326,6 +320,24 @@ def _read(
         is_used,
         dropped,
     )
+
+
+def _needed_columns(
+    frame: pd.DataFrame,
+    left: str,
+    right: str,
+    intercepts: str | None,
+    predictor: str | None,
+    given: str | None,
+) -> list[str]:
+    needed = list(Covariates.variables_of(right, frame))
+    if given:
+        needed += Covariates.variables_of(given, frame)
+    if predictor is not None:
+        needed.append(left)
+    if intercepts is not None:
+        needed.append(str(column(frame, intercepts, "the group").name))
+    return needed
 
 
 def _exclude_rows(reasons: Mapping[str, Mask]) -> tuple[Mask, dict[str, int]]:

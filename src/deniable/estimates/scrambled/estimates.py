@@ -171,15 +171,8 @@ def estimate_sampled(
         (column - float(scrambling.intercept)) / float(scrambling.slope),
         0.0,
     )
-    single = (
-        np.array(
-            [
-                scrambling.estimated_device_variance(value)
-                for value in values.tolist()
-            ]
-        )
-        * present
-    )
+    variances = map(scrambling.estimated_device_variance, values.tolist())
+    single = np.array(list(variances)) * present
 
     def device(factors: Vector, _: Vector) -> Matrix:
         return vector([[factors @ single]])
@@ -215,15 +208,7 @@ def estimate(
     """
     column = _column(responses)
     present = column[~np.isnan(column)]
-    if len(present) < 2:
-        raise NotEstimable(
-            f"there are {len(present)} responses; expected at least 2, to say how sure an estimate is."
-        )
-    is_integer = isinstance(population, int) and not isinstance(population, bool)
-    if population is not None and not (is_integer and population >= len(present)):
-        raise InvalidRequest(
-            f"the population is {quoted(population)}; expected at least the {len(present)} respondents."
-        )
+    _check_sizes(present, population)
     values = (present - float(scrambling.intercept)) / float(scrambling.slope)
     missing = len(column) - len(present)
     model = ScrambledMean(
@@ -235,6 +220,18 @@ def estimate(
         population,
     )
     return Statistic(model)
+
+
+def _check_sizes(present: Vector, population: int | None) -> None:
+    if len(present) < 2:
+        raise NotEstimable(
+            f"there are {len(present)} responses; expected at least 2, to say how sure an estimate is."
+        )
+    is_integer = isinstance(population, int) and not isinstance(population, bool)
+    if population is not None and not (is_integer and population >= len(present)):
+        raise InvalidRequest(
+            f"the population is {quoted(population)}; expected at least the {len(present)} respondents."
+        )
 
 
 def _column(responses: Iterable[float | None]) -> Vector:
