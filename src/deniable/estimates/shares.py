@@ -625,20 +625,7 @@ def fitted(
     at = None if guess is None else read_shares(tally.design, guess, name="guess")
     linear = _linear(tally.design, method, at, inverse)
     _check_possible(tally, linear)
-    observed = tally.counts / n
-    unbiased = linear.shares(observed)
-    covariance = linear.covariance(observed, unbiased, f, n - f)
-    basis = Basis(
-        unbiased,
-        covariance,
-        unbiased,
-        np.asarray(tally.counts, np.float64),
-        tally.design.channel,
-        linear,
-        n,
-        population,
-        sent,
-    )
+    basis = _inversion_basis(tally, linear, f, n, population, sent)
     doubts = implausible(tally.design, basis)
     basis, convergence = (
         _likelihood(basis) if method == "likelihood" else (basis, None)
@@ -652,6 +639,31 @@ def fitted(
         convergence=convergence,
         doubts=doubts,
         bounded=method == "likelihood",
+    )
+
+
+def _inversion_basis(
+    tally: Tally,
+    linear: Linear,
+    f: float,
+    n: int,
+    population: int | None,
+    sent: SentSets | None,
+) -> Basis:
+    """Invert the counts, and gather what intervals and diagnostics are made from."""
+    observed = tally.counts / n
+    unbiased = linear.shares(observed)
+    covariance = linear.covariance(observed, unbiased, f, n - f)
+    return Basis(
+        unbiased,
+        covariance,
+        unbiased,
+        np.asarray(tally.counts, np.float64),
+        tally.design.channel,
+        linear,
+        n,
+        population,
+        sent,
     )
 
 

@@ -6,6 +6,7 @@ import json
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import partial
 from typing import Any, ClassVar, NamedTuple, Self, TypeVar
 
@@ -21,7 +22,7 @@ from deniable.errors import (
     require_choice,
 )
 from deniable.estimates import weighing
-from deniable.estimates.covariances import Covariance, Full, Vector
+from deniable.estimates.covariances import Covariance, Full, Matrix, Vector
 from deniable.estimates.intervals import Interval
 from deniable.estimates.inverses import left_inverse
 from deniable.estimates.likelihood import Convergence
@@ -427,6 +428,12 @@ def pool(
         0.169
     """
     groups = tuple(tallies)
+    _check_devices(groups)
+    fit = fit_groups(groups, method, guess, population)
+    return fit.estimate(method, DeviceEvidence(*fit.evidence, population, groups))
+
+
+def _check_devices(groups: tuple[Tally, ...]) -> None:
     if not groups:
         raise NotEstimable("there is no tally; expected one for each device.")
     if any(
@@ -437,8 +444,6 @@ def pool(
             "the designs have different categories; expected the same in all of them, in the same order.",
             "Build them with the same categories=….",
         )
-    fit = fit_groups(groups, method, guess, population)
-    return fit.estimate(method, DeviceEvidence(*fit.evidence, population, groups))
 
 
 class PooledFit(NamedTuple):
@@ -495,14 +500,7 @@ def fit_groups(
     _check_method(method, guess=guess is not None, population=population is not None)
     groups = [each for each in tallies if each.respondents]
     size = len(tallies[0].design.categories)
-    if not groups:
-        raise NotEstimable(
-            "there are no responses in any group; expected at least one."
-        )
-    if size > MAX_CATEGORIES:
-        raise NotEstimable(
-            f"there are {size:,} categories; expected at most {MAX_CATEGORIES:,} to combine groups."
-        )
+    _check_size(groups, size)
     f = (
         1.0
         if population is None
@@ -515,21 +513,10 @@ def fit_groups(
         at = read_shares(tallies[0].design, guess, name="guess")
     if method == "likelihood":
         at, convergence = weighing.most_likely(groups)
-    if method == "information":
-        parts = weighing.reweighed(groups)
-    else:
-        parts = (
-            weighing.side_by_side(groups)
-            if method == "strata"
-            else weighing.weighed(groups, at)
-        )
+    parts = _weigh(groups, method, at)
     value = at if method == "likelihood" else weighing.total(parts)
     shares, n = projection(value), sum(each.respondents for each in groups)
-    if method == "strata":
-        covariance = weighing.unbiased_covariance(parts, f)
-    else:
-        more = 1.0 if method == "likelihood" else n / max(n - 1, 1)
-        covariance = more * weighing.covariance(parts, shares, f)
+    covariance = _pooled_covariance(parts, shares, n, f, method)
     return PooledFit(
         value,
         tuple(parts),
@@ -538,6 +525,46 @@ def fit_groups(
         None if guess is None else at,
         convergence,
     )
+
+
+def _check_size(groups: Sequence[Counts], size: int) -> None:
+    if not groups:
+        raise NotEstimable(
+            "there are no responses in any group; expected at least one."
+        )
+    if size > MAX_CATEGORIES:
+        raise NotEstimable(
+            f"there are {size:,} categories; expected at most {MAX_CATEGORIES:,} to combine groups."
+        )
+
+
+def _weigh(
+    groups: Sequence[Counts], method: str, at: Vector
+) -> Sequence[weighing.Contribution]:
+    if method == "information":
+        parts = weighing.reweighed(groups)
+    else:
+        parts = (
+            weighing.side_by_side(groups)
+            if method == "strata"
+            else weighing.weighed(groups, at)
+        )
+    return parts
+
+
+def _pooled_covariance(
+    parts: Sequence[weighing.Contribution],
+    shares: Vector,
+    n: float,
+    f: float,
+    method: str,
+) -> Matrix:
+    if method == "strata":
+        covariance = weighing.unbiased_covariance(parts, f)
+    else:
+        more = 1.0 if method == "likelihood" else n / max(n - 1, 1)
+        covariance = more * weighing.covariance(parts, shares, f)
+    return covariance
 
 
 def _check_method(method: str, *, guess: bool, population: bool) -> None:
@@ -596,6 +623,18 @@ def afresh(
     """
     from deniable.order.relaxation import ladder
 
+    steps = _budget_steps(epsilons, respondents)
+    stages = ladder(build(each) for each in epsilons)
+    alone = [_device(build(step), shares, respondents) for step in steps]
+    information = np.cumsum([1 / each for each in alone])
+    relaxed = tuple(_device(design, shares, respondents) for design in stages)
+    return Afresh(relaxed, tuple((1 / information).tolist()))
+
+
+def _budget_steps(
+    epsilons: Sequence[exact.Rational], respondents: int
+) -> list[Fraction]:
+    """Return the part of the budget that each stage adds."""
     budgets = [exact.rational(each, name="epsilon") for each in epsilons]
     steps = [
         after - before
@@ -607,11 +646,7 @@ def afresh(
         raise InvalidRequest(
             "the ε do not rise, or nobody responds; expected rising ε and at least one respondent."
         )
-    stages = ladder(build(each) for each in epsilons)
-    alone = [_device(build(step), shares, respondents) for step in steps]
-    information = np.cumsum([1 / each for each in alone])
-    relaxed = tuple(_device(design, shares, respondents) for design in stages)
-    return Afresh(relaxed, tuple((1 / information).tolist()))
+    return steps
 
 
 def _device(

@@ -166,11 +166,7 @@ def wald_test(
         return against_chi_square(hypothesis, "Wald", statistic, rank)
     below = int(df) - rank + 1
     # clusters, and not the numbers, limit how many directions have a variance
-    if rank > 1 and rank >= df:
-        raise NotEstimable(
-            f"{rank} numbers are tested with {df:g} degrees of freedom: there are too few clusters.",
-            "Test fewer numbers, such as one category by its name.",
-        )
+    _check_clusters(rank, df)
     if not rank:
         return HypothesisTest(hypothesis, "Wald", 0.0, 0, 1.0)
     f = statistic * below / (df * rank)
@@ -182,6 +178,14 @@ def wald_test(
         float(f_distribution.sf(f, rank, below)),
         below=below,
     )
+
+
+def _check_clusters(rank: int, df: float) -> None:
+    if rank > 1 and rank >= df:
+        raise NotEstimable(
+            f"{rank} numbers are tested with {df:g} degrees of freedom: there are too few clusters.",
+            "Test fewer numbers, such as one category by its name.",
+        )
 
 
 def wald_hypotheses(

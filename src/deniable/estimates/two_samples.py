@@ -244,6 +244,16 @@ def unrelated_two_samples(
                 "there are groups and counts; expected groups alone, or yes and respondents."
             )
         yes, respondents, sampled = _count_groups(groups, sampling)
+    return _read_two_samples(p, yes, respondents, sampled)
+
+
+def _read_two_samples(
+    p: Sequence[exact.Rational],
+    yes: Sequence[int] | None,
+    respondents: Sequence[int] | None,
+    sampled: ResponseShares | None,
+) -> Statistic[TwoSamples]:
+    """Read the counts of two samples with different probabilities of the sensitive question."""
     for numbers in (p, yes, respondents):
         if (
             not isinstance(numbers, Sequence)

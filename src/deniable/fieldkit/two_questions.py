@@ -226,16 +226,10 @@ def _nearest_choosing(
             for candidate in candidates
             if candidate.design.parity <= design.parity
         ]
-        devices += (
-            [
-                min(
-                    within,
-                    key=lambda candidate: (candidate.distance, candidate.outcomes),
-                )
-            ]
-            if within
-            else []
-        )
+        if within:
+            devices.append(
+                min(within, key=lambda device: (device.distance, device.outcomes))
+            )
     if not devices:
         raise InvalidRequest(
             f"no {', '.join(kinds)} is fine enough to choose between the two questions of this design.",

@@ -551,12 +551,7 @@ def _open(
 ) -> ColumnFile:
     seekable = stream.seekable()
     start = stream.tell() if seekable else 0
-    try:
-        head = stream.read(_HEAD_BYTES)
-    except OSError:
-        raise UnreadableFile(
-            f"cannot read {name}: it breaks off or is damaged."
-        ) from None
+    head = _read_head(stream, name)
     format = format or guess(name) or _begins(head)
     if sheet is not None and format != "excel":
         raise InvalidRequest(f"{name} is no workbook; expected no name of a sheet.")
@@ -571,11 +566,7 @@ def _open(
     if seekable:
         stream.seek(start)
     if format in READ_ALONE:
-        from deniable.files import office
-
-        if format == "excel":
-            return office.ExcelFile(stream, name, sheet)
-        return office.StatisticsFile(path or stream, name, format)
+        return _open_office(stream, name, format, path, sheet)
     if not jumps:
         raw = stream if seekable else _ReplayStream(head, stream)
         stream = io.BufferedReader(raw, _HEAD_BYTES)
@@ -587,6 +578,26 @@ def _open(
         # Arrow reads such a file without Python, and its threads do not wait for each other.
         stream = closing.enter_context(pa.OSFile(str(path), "rb"))
     return _READERS[format](stream, name, size, head)
+
+
+def _read_head(stream: Any, name: str) -> bytes:
+    try:
+        head: bytes = stream.read(_HEAD_BYTES)
+    except OSError:
+        raise UnreadableFile(
+            f"cannot read {name}: it breaks off or is damaged."
+        ) from None
+    return head
+
+
+def _open_office(
+    stream: Any, name: str, format: str, path: Path | None, sheet: str | None
+) -> ColumnFile:
+    from deniable.files import office
+
+    if format == "excel":
+        return office.ExcelFile(stream, name, sheet)
+    return office.StatisticsFile(path or stream, name, format)
 
 
 _READERS: dict[str, Callable[[Any, str, int | None, bytes], ColumnFile]] = {

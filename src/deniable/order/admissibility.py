@@ -115,6 +115,16 @@ def admissible(
     channel = channel_of(design)
     limit = read_gamma(channel, gamma)
     min_parity = limit / (1 + exact.rational(slack, name="slack"))
+    levels, flaws = _find_flaws(design, channel, limit, min_parity)
+    return Admissibility(
+        limit, tuple(flaws), tuple(group for group, _ in levels if len(group) > 1)
+    )
+
+
+def _find_flaws(
+    design: Design | Channel, channel: Channel, limit: Fraction, min_parity: Fraction
+) -> tuple[list[tuple[tuple[int, ...], set[Fraction]]], list[Flaw]]:
+    """Return the groups of proportional responses with their likelihoods, and what is wrong with some of them."""
     names = design.symbols if isinstance(design, Design) else None
     levels, flaws = list(_levels(channel)), []
     for group, values in levels:
@@ -127,9 +137,7 @@ def admissible(
             flaws.append(
                 Flaw(group[0], parity, len(values), f"response {name}: {problem}")
             )
-    return Admissibility(
-        limit, tuple(flaws), tuple(group for group, _ in levels if len(group) > 1)
-    )
+    return levels, flaws
 
 
 def channel_of(design: Design | Channel) -> Channel:
@@ -318,6 +326,13 @@ def repair(
     limit = _check_repaired(first, gamma)
     require_choice("the split is", split, SPLITS)
     work = _Work(first.dense())
+    _make_admissible(work, first, limit, split)
+    return Repair(work.channel, work.garbling, limit, tuple(work.steps))
+
+
+def _make_admissible(
+    work: _Work, first: Channel, limit: Fraction, split: str
+) -> None:
     if all(exact.parity(row) == 1 for row in work.channel.rows if any(row)):
         work.take(
             gamma_diagonal_fallback(work.channel, limit),
@@ -330,7 +345,6 @@ def repair(
         )
     else:
         _repair_rows(work, limit, split)
-    return Repair(work.channel, work.garbling, limit, tuple(work.steps))
 
 
 class _Work:

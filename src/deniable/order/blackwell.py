@@ -25,6 +25,7 @@ from deniable.order.closed_forms import factor_pairs, find_closed_form, through_
 from deniable.order.programs import (
     Feasible,
     Mixing,
+    Reduced,
     Row,
     Table,
     decide,
@@ -281,18 +282,7 @@ def by_sizes(old: Sets, new: Sets) -> Nested | Separation:
         [size for size in mixture.sizes if mixture.weight(size)]
         for mixture in (old, new)
     )
-    bits = max(
-        mixture.weight(t).denominator.bit_length()
-        for mixture, sizes in ((old, coarse), (new, fine))
-        for t in sizes
-    )
-    too_large = InvalidRequest(
-        f"comparing sets of {len(coarse)} with sets of {len(fine)} sizes is too large to decide in exact numbers; "
-        "expected about 30 of each, fewer where weights are long.",
-        "Raise a design to one of its own family, whose order is known in closed form.",
-    )
-    if (2 * len(coarse) + len(fine)) ** 3 * bits > _MAX_WORK:
-        raise too_large
+    too_large = _check_work(old, new, coarse, fine)
     solution = decide(
         _mixing_of_sizes(old, new, coarse, fine),
         too_large=too_large,
@@ -306,6 +296,32 @@ def by_sizes(old: Sets, new: Sets) -> Nested | Separation:
         return _game_of_sizes(
             old, new, dict(zip(coarse, zip(flat, extra, strict=True), strict=True))
         )
+    return _nested_sizes(old, new, coarse, fine, solution)
+
+
+def _check_work(
+    old: Sets, new: Sets, coarse: list[int], fine: list[int]
+) -> InvalidRequest:
+    """Refuse a program that is too large; return the error for one that grows too large later."""
+    bits = max(
+        mixture.weight(t).denominator.bit_length()
+        for mixture, sizes in ((old, coarse), (new, fine))
+        for t in sizes
+    )
+    too_large = InvalidRequest(
+        f"comparing sets of {len(coarse)} with sets of {len(fine)} sizes is too large to decide in exact numbers; "
+        "expected about 30 of each, fewer where weights are long.",
+        "Raise a design to one of its own family, whose order is known in closed form.",
+    )
+    if (2 * len(coarse) + len(fine)) ** 3 * bits > _MAX_WORK:
+        raise too_large
+    return too_large
+
+
+def _nested_sizes(
+    old: Sets, new: Sets, coarse: list[int], fine: list[int], solution: Feasible
+) -> Nested:
+    """Return the garbling that a solution of the program describes."""
     masses = zip(solution.point[::2], solution.point[1::2], strict=True)
     pairs = [(s, t) for s in coarse for t in fine]
     shares = [
@@ -414,24 +430,7 @@ def by_tables(old: Channel, new: Channel) -> Tabulated | Separation:
     if mixing_rows is None:
         mixing_rows = _by_program(ours.rows, theirs.rows)
     if isinstance(mixing_rows, dict):
-        # A response that never occurs must not pay more than the others where all of them pay something.
-        spare = 0 if len(mixing_rows) == len(ours.rows) else None
-        group_of_row = {
-            i: ours.places.get(i, spare) for i in range(coarse_table.responses)
-        }
-        proof = separation(
-            {
-                i: mixing_rows[group]
-                for i, group in group_of_row.items()
-                if group in mixing_rows
-            },
-            coarse_table,
-            fine_table,
-        )
-        assert proof is not None, (
-            "a separation of merged rows separates the rows themselves"
-        )
-        return proof
+        return _separate_tables(mixing_rows, ours, coarse_table, fine_table)
     columns = [theirs.places.get(u, 0) for u in range(fine_table.responses)]
     cells = [
         [
@@ -445,6 +444,33 @@ def by_tables(old: Channel, new: Channel) -> Tabulated | Separation:
     step = Tabulated(old, new, Dense.from_rows(cells))
     assert step.verify(), "the garbling gives back the coarse channel exactly"
     return step
+
+
+def _separate_tables(
+    mixing_rows: dict[int, Row],
+    ours: _MergedTable,
+    coarse_table: Dense,
+    fine_table: Dense,
+) -> Separation:
+    """Return the game on all rows, from one on merged rows."""
+    # A response that never occurs must not pay more than the others where all of them pay something.
+    spare = 0 if len(mixing_rows) == len(ours.rows) else None
+    group_of_row = {
+        i: ours.places.get(i, spare) for i in range(coarse_table.responses)
+    }
+    proof = separation(
+        {
+            i: mixing_rows[group]
+            for i, group in group_of_row.items()
+            if group in mixing_rows
+        },
+        coarse_table,
+        fine_table,
+    )
+    assert proof is not None, (
+        "a separation of merged rows separates the rows themselves"
+    )
+    return proof
 
 
 def separation(
@@ -526,14 +552,7 @@ def _solve_by_elimination(
     answers, width = len(ours[0]), len(theirs)
     if width > answers:
         return None
-    columns = [
-        (
-            *(row[j] for row in theirs),
-            *(row[j] for row in ours),
-            *(Fraction(j == column) for column in range(answers)),
-        )
-        for j in range(answers)
-    ]
+    columns = _joint_columns(ours, theirs, answers)
     reduced = reduce(integers(columns), width)
     if len(reduced.columns) < width:
         return None
@@ -557,6 +576,22 @@ def _solve_by_elimination(
                     )
                 }
         assert row[u] == reduced.pivot
+    return _quotients(reduced, width, ours)
+
+
+def _joint_columns(ours: Table, theirs: Table, answers: int) -> list[Row]:
+    """Return the columns of both tables side by side, with the identity behind them."""
+    return [
+        (
+            *(row[j] for row in theirs),
+            *(row[j] for row in ours),
+            *(Fraction(j == column) for column in range(answers)),
+        )
+        for j in range(answers)
+    ]
+
+
+def _quotients(reduced: Reduced, width: int, ours: Table) -> Table:
     return tuple(
         tuple(
             Fraction(reduced.rows[u][width + i], reduced.pivot) for u in range(width)

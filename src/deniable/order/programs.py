@@ -147,6 +147,32 @@ def feasible(
         first: unknowns that are probably positive; to try them first saves steps.
     """
     height, width = len(rows), len(rows[0])
+    scales, order, work = _tableau(rows, right, first, height, width)
+    basis, pivot = _run_simplex(work, width)
+    if work[-1][-1] > 0:
+        # y = 1 − (what the slack columns of the last row have become), each equation in its own scale.
+        errors = [Fraction(work[-1][width + i], pivot) for i in range(height)]
+        return Infeasible(
+            tuple(
+                (1 + error) * scale
+                for error, scale in zip(errors, scales, strict=True)
+            )
+        )
+    point = [Fraction(0)] * width
+    for row_index, column in enumerate(basis):
+        if column < width:
+            point[order[column]] = Fraction(work[row_index][-1], pivot)
+    return Feasible(tuple(point))
+
+
+def _tableau(
+    rows: Sequence[Sequence[Fraction]],
+    right: Sequence[Fraction],
+    first: Iterable[int],
+    height: int,
+    width: int,
+) -> tuple[list[int], list[int], list[list[int]]]:
+    """Return the scale of each row, the order of the unknowns, and the table of the simplex method in integers."""
     scales = [
         math.lcm(value.denominator, *(c.denominator for c in row))
         for row, value in zip(rows, right, strict=True)
@@ -166,21 +192,7 @@ def feasible(
     work.append([sum(column) for column in zip(*work, strict=True)])
     for i in range(height):
         work[-1][width + i] = 0
-    basis, pivot = _run_simplex(work, width)
-    if work[-1][-1] > 0:
-        # y = 1 − (what the slack columns of the last row have become), each equation in its own scale.
-        errors = [Fraction(work[-1][width + i], pivot) for i in range(height)]
-        return Infeasible(
-            tuple(
-                (1 + error) * scale
-                for error, scale in zip(errors, scales, strict=True)
-            )
-        )
-    point = [Fraction(0)] * width
-    for row_index, column in enumerate(basis):
-        if column < width:
-            point[order[column]] = Fraction(work[row_index][-1], pivot)
-    return Feasible(tuple(point))
+    return scales, order, work
 
 
 def _run_simplex(work: Integers, width: int) -> tuple[list[int], int]:

@@ -72,20 +72,7 @@ def best_sizes(k: int, gammas: Sequence[exact.Rational]) -> Sizes:
         >>> best_sizes(10, [1.5, 2, 3, 4, 6, 10]).sizes
         (4, 3, 3, 2, 2, 2)
     """
-    ratios = [exact.rational(gamma, name="gamma") for gamma in gammas]
-    if (
-        not ratios
-        or ratios[0] <= 1
-        or any(first > second for first, second in pairwise(ratios))
-    ):
-        raise InvalidRequest(
-            "the γ = e^ε of the stages do not rise from above 1; expected them to."
-        )
-    if k > _MAX_SIZES:
-        raise InvalidRequest(
-            f"there are {k:,} categories; expected at most {_MAX_SIZES:,} to go through all sizes of sets.",
-            "Choose the sizes yourself: subset(categories, t=…).",
-        )
+    ratios = _read_gammas(k, gammas)
     risks = [
         [(k - 1) / subset_information(k, t, gamma) for t in range(1, k)]
         for gamma in ratios
@@ -104,6 +91,24 @@ def best_sizes(k: int, gammas: Sequence[exact.Rational]) -> Sizes:
         size_index = before[size_index]
         sizes.append(size_index + 1)
     return Sizes(tuple(reversed(sizes)), total)
+
+
+def _read_gammas(k: int, gammas: Sequence[exact.Rational]) -> list[Fraction]:
+    ratios = [exact.rational(gamma, name="gamma") for gamma in gammas]
+    if (
+        not ratios
+        or ratios[0] <= 1
+        or any(first > second for first, second in pairwise(ratios))
+    ):
+        raise InvalidRequest(
+            "the γ = e^ε of the stages do not rise from above 1; expected them to."
+        )
+    if k > _MAX_SIZES:
+        raise InvalidRequest(
+            f"there are {k:,} categories; expected at most {_MAX_SIZES:,} to go through all sizes of sets.",
+            "Choose the sizes yourself: subset(categories, t=…).",
+        )
+    return ratios
 
 
 def _window_minima(
