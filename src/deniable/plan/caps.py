@@ -241,6 +241,21 @@ def designs_at(
     # all others of this ε are garblings of Warner's
     goal = width_at(candidates[0][2])
     people = partial(sample_size, margin=goal / 2, level=level, shares=shares)
+    lines = _width_lines(candidates, width_at, people)
+    sentence = (
+        f"At ε = {formats.epsilon(exact.rational(epsilon))} and with {n:,} respondents no design is better than "
+        f"warner: the {percent(level)} interval of a share of {percent(expected)} is {100 * goal:.3g} percentage "
+        "points wide."
+    )
+    return Planned(sentence, goal, tuple(lines), (_INFINITE,))
+
+
+def _width_lines(
+    candidates: list[tuple[str, str, Design]],
+    width_at: Callable[[Design], float],
+    people: Callable[[Design], int],
+) -> list[Line]:
+    """Return a line for each design, the narrowest interval first."""
     lines: list[Line] = [
         {
             **_settings_line(*candidate),
@@ -250,12 +265,7 @@ def designs_at(
         for candidate in candidates
     ]
     lines.sort(key=lambda line: round(float(line["width"]), 4))
-    sentence = (
-        f"At ε = {formats.epsilon(exact.rational(epsilon))} and with {n:,} respondents no design is better than "
-        f"warner: the {percent(level)} interval of a share of {percent(expected)} is {100 * goal:.3g} percentage "
-        "points wide."
-    )
-    return Planned(sentence, goal, tuple(lines), (_INFINITE,))
+    return lines
 
 
 def _settings_line(name: str, settings: str, design: Design) -> Line:

@@ -111,12 +111,18 @@ def compare(
         )
         for name, design in designs_by_name.items()
     }
+    lines = _compare_variances(designs_by_name, values)
+    return Comparison(n, tuple(sorted(lines, key=lambda line: line.variance)))
+
+
+def _compare_variances(
+    designs_by_name: Mapping[str, AnyDesign], values: Mapping[str, float]
+) -> list[ComparedDesign]:
     smallest = min(values.values())
-    lines = [
+    return [
         _compared_design(name, design, values[name], smallest)
         for name, design in designs_by_name.items()
     ]
-    return Comparison(n, tuple(sorted(lines, key=lambda line: line.variance)))
 
 
 def _compared_design(

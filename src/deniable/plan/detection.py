@@ -119,9 +119,7 @@ def sample_size_for_power(
     """
     target_power = read_probability(target, "the target")
     test = ShareTest.read(design, share, null, alpha, two_sided, category)
-    limit = MAX_RESPONDENTS
-    if isinstance(population, int):
-        limit = read_whole(population, "the population")
+    limit = _respondent_limit(population)
     size = smallest(
         lambda n: test.normal_power(n, population) >= target_power, limit
     )
@@ -133,6 +131,13 @@ def sample_size_for_power(
             "Look for a larger difference, or allow a larger ε.",
         )
     return size
+
+
+def _respondent_limit(population: Population) -> int:
+    limit = MAX_RESPONDENTS
+    if isinstance(population, int):
+        limit = read_whole(population, "the population")
+    return limit
 
 
 def detection_limit(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 import numpy as np
@@ -300,6 +300,17 @@ def how_wide(
         assured = _assured_widths(design, n, name, share, level, shares)
         widths |= {f"{percent(sure)} of all": wide for sure, wide in assured.items()}
         value = assured[assurance]
+    return _width_plan(n, share, value, level, assurance, widths)
+
+
+def _width_plan(
+    n: int,
+    share: float,
+    value: float,
+    level: float,
+    assurance: float | None,
+    widths: Mapping[str, float],
+) -> Planned:
     lines: tuple[Line, ...] = tuple(
         {"in surveys": surveys, "width": wide, "±": wide / 2}
         for surveys, wide in widths.items()

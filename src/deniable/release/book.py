@@ -469,11 +469,8 @@ class Book:
             "SELECT body FROM release_receipt ORDER BY number DESC LIMIT 1"
         )
         previous = Receipt.from_json(last) if last else None
-        name, after, question = (
-            self.name(),
-            self.spent(),
-            None if row is None else row.id,
-        )
+        name, after = self.name(), self.spent()
+        question = None if row is None else row.id
         receipt = Receipt(
             ledger=name,
             number=previous.number + 1 if previous else 1,
@@ -555,26 +552,7 @@ class Book:
         epsilons = {receipt.question: receipt.epsilon_after for receipt in history}
         entered = {(receipt.question, receipt.design) for receipt in history}
         for row in self.questions():
-            stages, out = self.stages(row.id), self.released_stages(row.id)
-            if any(
-                (row.name, stage.design) not in entered
-                for stage in stages
-                if stage.id in out
-            ):
-                raise UnreadableFile(
-                    f"a stage of {quoted(row.name, 60)} is out without a receipt."
-                )
-            if out and epsilons[row.name] != exact.log_above(spent[row.id]):
-                raise UnreadableFile(
-                    f"what was spent on {quoted(row.name, 60)} is not what the history counts."
-                )
-            if any(
-                self.stored_design(stage.design).hash != stage.design
-                for stage in stages
-            ):
-                raise UnreadableFile(
-                    f"the design of a stage of {quoted(row.name, 60)} was exchanged."
-                )
+            self._check_stages(row, epsilons, entered, spent)
         if history and history[-1].total_after != exact.log_above(
             compose_parities(spent.values())
         ):
@@ -589,6 +567,34 @@ class Book:
                 f"this {self.kind} was changed by another hand: a response exchanged, a budget raised, a withdrawal "
                 "undone, or the like.",
                 "Restore it from a copy, and trust nothing that was released since.",
+            )
+
+    def _check_stages(
+        self,
+        row: QuestionRow,
+        epsilons: Mapping[str, float],
+        entered: set[tuple[str, str]],
+        spent: Mapping[int, Ratio],
+    ) -> None:
+        """Check that each stage of a question that is out has its receipt, its amount and its design."""
+        stages, out = self.stages(row.id), self.released_stages(row.id)
+        if any(
+            (row.name, stage.design) not in entered
+            for stage in stages
+            if stage.id in out
+        ):
+            raise UnreadableFile(
+                f"a stage of {quoted(row.name, 60)} is out without a receipt."
+            )
+        if out and epsilons[row.name] != exact.log_above(spent[row.id]):
+            raise UnreadableFile(
+                f"what was spent on {quoted(row.name, 60)} is not what the history counts."
+            )
+        if any(
+            self.stored_design(stage.design).hash != stage.design for stage in stages
+        ):
+            raise UnreadableFile(
+                f"the design of a stage of {quoted(row.name, 60)} was exchanged."
             )
 
     def _rows_of(

@@ -330,22 +330,33 @@ class Ledger(Bookkeeper):
                     "An answer is given once: a second one would be drawn for anew, and be paid for again.",
                 )
             row = book.add_question(question, design, limit)
-            is_kept = keep or ladder is None
-            # What a draw from the answer was made with tells the answer, next to its response: erased together.
-            secret = self._source.read(2 * SECRET if is_kept else SECRET)
-            planned = (
-                None
-                if ladder is None
-                else (ladder, _draw_stages(ladder, number, self._source))
-            )
-            enter(
-                book,
-                row,
-                {OWNER: number},
-                is_kept=is_kept,
-                secret=secret,
-                planned=planned,
-            )
+            self._enter_answer(book, row, number, ladder, keep)
+
+    def _enter_answer(
+        self,
+        book: Book,
+        row: QuestionRow,
+        number: int,
+        ladder: Ladder | None,
+        keep: bool,
+    ) -> None:
+        """Draw the stages that are planned, and store the answer where it is kept."""
+        is_kept = keep or ladder is None
+        # What a draw from the answer was made with tells the answer, next to its response: erased together.
+        secret = self._source.read(2 * SECRET if is_kept else SECRET)
+        planned = (
+            None
+            if ladder is None
+            else (ladder, _draw_stages(ladder, number, self._source))
+        )
+        enter(
+            book,
+            row,
+            {OWNER: number},
+            is_kept=is_kept,
+            secret=secret,
+            planned=planned,
+        )
 
     def release(
         self, question: str, stage: Staged | int | None = None, *, to: str = ""

@@ -84,6 +84,27 @@ def coalition_loss(ladder: Ladder, stages: Iterable[int]) -> CoalitionLoss:
         >>> known.parity, known.same
         (Fraction(2, 1), True)
     """
+    stages_held = _read_held(ladder, stages)
+    best = stages_held[-1]
+    alone = ladder.designs[best].parity
+    law = _joint_distribution(ladder, stages_held)
+    if law is None:
+        proved = all(step.verify() for step in ladder.steps[stages_held[0] : best])
+        return CoalitionLoss(
+            best,
+            alone if proved else float("inf"),
+            alone,
+            proved,
+            gone_through=False,
+        )
+    parity = max(exact.parity(row) for row in law.values())
+    rows = _rows(ladder.designs[best].channel)
+    same = all(_proportional(row, rows[history[-1]]) for history, row in law.items())
+    return CoalitionLoss(best, parity, alone, same, gone_through=True)
+
+
+def _read_held(ladder: Ladder, stages: Iterable[int]) -> list[int]:
+    """Read the stages that buyers hold, in order."""
     require(
         as_ladder(ladder) is not None,
         ladder,
@@ -102,22 +123,7 @@ def coalition_loss(ladder: Ladder, stages: Iterable[int]) -> CoalitionLoss:
         raise InvalidRequest(
             f"the stages held are {stages_held}; expected some of 0 to {len(ladder) - 1}."
         )
-    best = stages_held[-1]
-    alone = ladder.designs[best].parity
-    law = _joint_distribution(ladder, stages_held)
-    if law is None:
-        proved = all(step.verify() for step in ladder.steps[stages_held[0] : best])
-        return CoalitionLoss(
-            best,
-            alone if proved else float("inf"),
-            alone,
-            proved,
-            gone_through=False,
-        )
-    parity = max(exact.parity(row) for row in law.values())
-    rows = _rows(ladder.designs[best].channel)
-    same = all(_proportional(row, rows[history[-1]]) for history, row in law.items())
-    return CoalitionLoss(best, parity, alone, same, gone_through=True)
+    return stages_held
 
 
 def _joint_distribution(ladder: Ladder, stages: list[int]) -> Law | None:
@@ -464,15 +470,7 @@ class Market:
         with self._ledger.transaction() as book:
             row = book.require_question(question)
             prices = _read_offer(book, row)
-            design = (
-                prices.ladder.designs[stage]
-                if 0 <= stage < len(prices.ladder)
-                else None
-            )
-            if design is None:
-                raise InvalidRequest(
-                    f"there is no stage {stage} on offer; expected 0 to {len(prices.ladder) - 1}."
-                )
+            design = _offered_design(prices, stage)
             agreed = _find_consent(book, row, buyer, design)
             stage_held = _finest_held(book, row, prices, buyer)
             price = prices.due(stage_held, stage)
@@ -518,6 +516,17 @@ class Market:
     def withdraw(self, question: str) -> Withdrawal:
         """Stop all further sales of a question; see `Ledger.withdraw` for what that undoes, and what it cannot undo."""
         return self._ledger.withdraw(question)
+
+
+def _offered_design(prices: Prices, stage: int) -> Design:
+    design = (
+        prices.ladder.designs[stage] if 0 <= stage < len(prices.ladder) else None
+    )
+    if design is None:
+        raise InvalidRequest(
+            f"there is no stage {stage} on offer; expected 0 to {len(prices.ladder) - 1}."
+        )
+    return design
 
 
 def _check_named(buyer: str) -> None:

@@ -159,15 +159,7 @@ class Panel(Bookkeeper):
         limit = Budget.from_number(budget).written
         with self.transaction() as book:
             row = _question(book, question, design, limit)
-            names = list(numbers)
-            twice = {
-                *book.answered(row.id, names),
-                *(book.withdrawn(row.id).keys() & numbers.keys()),
-            }
-            if twice:
-                raise InvalidRequest(
-                    f"{len(twice):,} of these respondents have answered already, or have withdrawn; expected others."
-                )
+            _check_new(book, row, numbers)
             planned = (
                 None
                 if ladder is None
@@ -207,18 +199,7 @@ class Panel(Bookkeeper):
                     f"{design!r} is no design of categories; expected one."
                 )
             names = _select_respondents(book, row, respondents)
-            before = book.spent()
-            releases = release(book, row, design, names, _draw)
-            fresh = sum(not release.released for release in releases.values())
-            details = {"respondents": str(len(names)), "fresh": str(fresh)}
-            receipt = book.append(
-                "release",
-                row,
-                before,
-                design=design.hash,
-                holder=to,
-                details=details,
-            )
+            releases, fresh, receipt = _release_stage(book, row, design, names, to)
         responses = design.channel.coding.pack(
             [release.response for release in releases.values()]
         )
@@ -262,6 +243,37 @@ class Panel(Bookkeeper):
             names = [name for name in dict.fromkeys(respondents) if name not in gone]
             book.erase(names, EVERY_QUESTION, utc_now())
         return len(names)
+
+
+def _check_new(book: Book, row: QuestionRow, numbers: Mapping[str, int]) -> None:
+    names = list(numbers)
+    twice = {
+        *book.answered(row.id, names),
+        *(book.withdrawn(row.id).keys() & numbers.keys()),
+    }
+    if twice:
+        raise InvalidRequest(
+            f"{len(twice):,} of these respondents have answered already, or have withdrawn; expected others."
+        )
+
+
+def _release_stage(
+    book: Book, row: QuestionRow, design: Design, names: Sequence[str], to: str
+) -> tuple[Any, int, Receipt]:
+    """Release a stage, and write its receipt; return also how many responses are new."""
+    before = book.spent()
+    releases = release(book, row, design, names, _draw)
+    fresh = sum(not release.released for release in releases.values())
+    details = {"respondents": str(len(names)), "fresh": str(fresh)}
+    receipt = book.append(
+        "release",
+        row,
+        before,
+        design=design.hash,
+        holder=to,
+        details=details,
+    )
+    return releases, fresh, receipt
 
 
 def _read_answers(design: Design, answers: Mapping[str, str]) -> list[int]:

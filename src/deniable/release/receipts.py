@@ -285,24 +285,34 @@ def verify(receipts: Sequence[Receipt], *, holding: Iterable[Receipt] = ()) -> N
                 f"receipt {number:,} does not follow the one before it; one was left out, added, moved or changed.",
                 "Take the original file; a history cannot be repaired.",
             )
-        before = spent.get(receipt.question, 0.0) if receipt.question else 0.0
-        rises = (
-            receipt.epsilon_after >= receipt.epsilon_before
-            and receipt.total_after >= receipt.total_before
-        )
-        if (
-            receipt.epsilon_before != before
-            or receipt.total_before != total
-            or not rises
-        ):
-            raise UnreadableFile(
-                f"the amounts of receipt {number:,} do not follow from those before it."
-            )
+        _check_amounts(receipt, number, spent, total)
         spent[receipt.question], total, link = (
             receipt.epsilon_after,
             receipt.total_after,
             receipt.hash,
         )
+    _check_held(receipts, holding)
+
+
+def _check_amounts(
+    receipt: Receipt, number: int, spent: Mapping[str, float], total: float
+) -> None:
+    before = spent.get(receipt.question, 0.0) if receipt.question else 0.0
+    rises = (
+        receipt.epsilon_after >= receipt.epsilon_before
+        and receipt.total_after >= receipt.total_before
+    )
+    if (
+        receipt.epsilon_before != before
+        or receipt.total_before != total
+        or not rises
+    ):
+        raise UnreadableFile(
+            f"the amounts of receipt {number:,} do not follow from those before it."
+        )
+
+
+def _check_held(receipts: Sequence[Receipt], holding: Iterable[Receipt]) -> None:
     hashes = {receipt.hash for receipt in receipts}
     for held_receipt in holding:
         if held_receipt.hash not in hashes:
@@ -361,6 +371,13 @@ def read(
             "the last line closes the history of another ledger.",
             "Take the original file.",
         )
+    _check_end(end, receipts, head)
+    return tuple(receipts)
+
+
+def _check_end(
+    end: Mapping[str, Any], receipts: Sequence[Receipt], head: str
+) -> None:
     if (
         documents.integer_field(end, "count") != len(receipts)
         or documents.field(end, "head", str) != head
@@ -370,7 +387,6 @@ def read(
             f"{documents.integer_field(end, 'count'):,}.",
             "Receipts were cut off or added; take the original file.",
         )
-    return tuple(receipts)
 
 
 def _amount(body: Mapping[str, Any], name: str) -> float:

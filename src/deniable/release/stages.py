@@ -20,6 +20,7 @@ from deniable.errors import (
     NotOrdered,
     quoted,
 )
+from deniable.exact import Ratio
 from deniable.order.blackwell import find_step
 from deniable.order.closed_forms import find_closed_form, step_to_body
 from deniable.order.ladders import Ladder, check_alike, step_from_body
@@ -346,6 +347,18 @@ def _check_budgets(
     )
     if budget.epsilon is None:
         return
+    _check_total(book, row, budget, needed, reached, spending, whom)
+
+
+def _check_total(
+    book: Book,
+    row: QuestionRow,
+    budget: Budget,
+    needed: Ratio,
+    reached: Mapping[str, Mapping[int, int]],
+    spending: Sequence[str],
+    whom: Callable[[int], str],
+) -> None:
     parities = {
         question.id: [
             read_parity(stage.parity) for stage in book.stages(question.id)

@@ -141,18 +141,7 @@ def _scatter(
         "interval holds the truth": (covers, ACCENT),
         "it does not": (~covers, TRUTH),
     }
-    for label, (mask, color) in groups.items():
-        if mask.any():
-            axes.vlines(
-                true[mask],
-                low[mask],
-                high[mask],
-                color=color,
-                linewidth=1,
-                alpha=0.55,
-            )
-            name = f"{label} ({int(mask.sum()):,})"
-            axes.plot(true[mask], values[mask], "o", color=color, ms=4, label=name)
+    _mark_intervals(axes, true, values, low, high, groups)
     strip_frame(axes)
     line = [min(true, default=0.0), max(true, default=1.0)]
     axes.plot(line, line, color=INK, linewidth=0.9, linestyle=":")
@@ -170,6 +159,28 @@ def _scatter(
         set_title(axes, note, 9)
     if numbers:
         axes.legend(frameon=False, fontsize=9, loc="upper left")
+
+
+def _mark_intervals(
+    axes: Axes,
+    true: Vector,
+    values: Vector,
+    low: Vector,
+    high: Vector,
+    groups: Mapping[str, tuple[NDArray[np.bool_], str]],
+) -> None:
+    for label, (mask, color) in groups.items():
+        if mask.any():
+            axes.vlines(
+                true[mask],
+                low[mask],
+                high[mask],
+                color=color,
+                linewidth=1,
+                alpha=0.55,
+            )
+            name = f"{label} ({int(mask.sum()):,})"
+            axes.plot(true[mask], values[mask], "o", color=color, ms=4, label=name)
 
 
 def _draw_edges(

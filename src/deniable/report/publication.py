@@ -57,6 +57,16 @@ def methods(
         >>> print(methods(warner(p="3/4")).partition(". ")[0])
         Answers were collected by randomized response (Warner's design; Warner 1965)
     """
+    devices, sentences = _describe(thing, level, method, simultaneous)
+    hashes = " and ".join(f"{design.hash:.19}…" for _, design in devices)
+    plural = "s" * (len(devices) > 1)
+    named = f" (design{plural} {hashes})" if 0 < len(devices) <= _MAX_DEVICES else ""
+    return " ".join([*sentences, f"Computed with deniable {__version__}{named}."])
+
+
+def _describe(
+    thing: Any, level: float, method: str | None, simultaneous: bool
+) -> tuple[Any, list[str]]:
     devices = _devices_of(thing)
     if isinstance(thing, Result):
         summary = thing.summary(
@@ -75,10 +85,7 @@ def methods(
         raise InvalidRequest(
             f"there is nothing to tell of a {type(thing).__name__}; expected a design, a tally or a result."
         )
-    hashes = " and ".join(f"{design.hash:.19}…" for _, design in devices)
-    plural = "s" * (len(devices) > 1)
-    named = f" (design{plural} {hashes})" if 0 < len(devices) <= _MAX_DEVICES else ""
-    return " ".join([*sentences, f"Computed with deniable {__version__}{named}."])
+    return devices, sentences
 
 
 def sentence(

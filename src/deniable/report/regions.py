@@ -363,18 +363,9 @@ def rr3_region(
     Raises:
         InvalidRequest: an unknown family, RR3♣ without a q, or a q with another family.
     """
-    if len(find(family).parameters) == 3 and q is None:
-        raise InvalidRequest(
-            "rr3_club has three parameters; expected a q at which to cut.",
-            "For example q=0.75.",
-        )
-    symbol = {"rr3_dagger": "RR3†", "rr3_ddagger": "RR3‡", "rr3_club": "RR3♣"}[
-        family
-    ]
-    cut = "" if q is None else f", cut at q = {q}"
     figure = Picture(figsize=(6.2, 6.4), layout="constrained")
     axes = figure.add_subplot()
-    _label_probabilities(axes, f"{symbol}: probabilities that keep to ε{cut}", 0)
+    _label_probabilities(axes, _region_title(family, q), 0)
     values = sorted(map(exact.positive_epsilon, epsilons), reverse=True)
     for depth, epsilon in enumerate(values):
         gamma = exact.exp_below(epsilon)
@@ -391,6 +382,19 @@ def rr3_region(
         loc="outside lower center", ncols=columns, frameon=False, fontsize=9
     )
     return figure
+
+
+def _region_title(family: str, q: exact.Rational | None) -> str:
+    if len(find(family).parameters) == 3 and q is None:
+        raise InvalidRequest(
+            "rr3_club has three parameters; expected a q at which to cut.",
+            "For example q=0.75.",
+        )
+    symbol = {"rr3_dagger": "RR3†", "rr3_ddagger": "RR3‡", "rr3_club": "RR3♣"}[
+        family
+    ]
+    cut = "" if q is None else f", cut at q = {q}"
+    return f"{symbol}: probabilities that keep to ε{cut}"
 
 
 def rr3_omega(epsilon: exact.Rational = 1) -> Figure:
@@ -511,13 +515,7 @@ def card_chart(
     )
     figure, axes = start_picture(4.8, letters=len(title))
     set_title(axes, title, 10)
-    bands = {
-        "Warner better than dealt": (crossing(people, epsilon, middle), "#e8eef5"),
-        "put back better than dealt": (crossing_independent(people), "#c9d6e4"),
-    }
-    for name, ((low, high), color) in bands.items():
-        label = f"{name}: {low:.3f} … {high:.3f}"
-        axes.axvspan(low, high, color=color, zorder=0, label=label)
+    _shade_bands(axes, people, epsilon, middle)
     shares = np.linspace(0, 1, 201)
     alone = variance(warner(epsilon), people, population="census")
     axes.axhline(alone, color=ACCENT, label="Warner's design")
@@ -536,6 +534,18 @@ def card_chart(
     axes.xaxis.set_major_formatter(lambda value, _: formats.fixed_percent(value, 0))
     _explain_below(axes, -0.14, 2)
     return figure
+
+
+def _shade_bands(
+    axes: Axes, people: int, epsilon: exact.Rational, middle: exact.Rational
+) -> None:
+    bands = {
+        "Warner better than dealt": (crossing(people, epsilon, middle), "#e8eef5"),
+        "put back better than dealt": (crossing_independent(people), "#c9d6e4"),
+    }
+    for name, ((low, high), color) in bands.items():
+        label = f"{name}: {low:.3f} … {high:.3f}"
+        axes.axvspan(low, high, color=color, zorder=0, label=label)
 
 
 def _dot_printed_deck(

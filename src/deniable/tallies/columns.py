@@ -128,6 +128,11 @@ def column_of(given: object) -> KnownColumn:
         raise InvalidRequest(
             "there is one column; expected two, for rows and columns."
         )
+    return _number_values(given)
+
+
+def _number_values(given: object) -> KnownColumn:
+    """Read a column of public values, whose groups are its categories."""
     order, numbers = number_groups(given)
     groups = [group for group in order if group is not None]
     if len(groups) < 2:

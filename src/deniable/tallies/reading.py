@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -50,6 +51,12 @@ def read_rows(
             "Draw them with dn.respond_all, or read them with Responses.from_arrow.",
         )
     numbers, indexes = read_distinct(design, column, codes=codes, where=where)
+    return _place_rows(design, numbers, indexes)
+
+
+def _place_rows(
+    design: Design, numbers: Sequence[int | None], indexes: NDArray[np.int64]
+) -> tuple[NDArray[Any], NDArray[np.bool_]]:
     packed = packed_rows(
         design, [number for number in numbers if number is not None]
     )

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from deniable import documents
 from deniable.designs import Design
@@ -134,6 +135,24 @@ def count_stages(
         )
     if all(row is None or _is_history(row) for row in columns):
         columns, reached = _in_columns(ladder, columns)
+    last = _last_stages(ladder, columns, reached)
+    _check_stages(ladder, last)
+    pairs = list(enumerate(zip(ladder, columns, strict=True), 1))
+    seen = [
+        tally(design, _slice_column(column, last >= at))
+        for at, (design, column) in pairs
+    ]
+    finest = [
+        tally(design, _slice_column(column, last == at))
+        for at, (design, column) in pairs
+    ]
+    return StageTallies(ladder, tuple(seen), tuple(finest))
+
+
+def _last_stages(
+    ladder: Ladder, columns: Sequence[Any], reached: Any
+) -> NDArray[Any]:
+    """Return the last stage that each respondent reached, if there is a column for each stage."""
     if not all(hasattr(column, "__len__") for column in columns):
         raise InvalidResponse(
             "a column has no length; expected a list or an array for each stage."
@@ -154,17 +173,7 @@ def count_stages(
             f"there are {len(columns)} columns of {sorted(rows)} rows, and {last.size} numbers of reached "
             f"stages; expected {len(ladder)} columns, all of them with a row for each respondent."
         )
-    _check_stages(ladder, last)
-    pairs = list(enumerate(zip(ladder, columns, strict=True), 1))
-    seen = [
-        tally(design, _slice_column(column, last >= at))
-        for at, (design, column) in pairs
-    ]
-    finest = [
-        tally(design, _slice_column(column, last == at))
-        for at, (design, column) in pairs
-    ]
-    return StageTallies(ladder, tuple(seen), tuple(finest))
+    return last
 
 
 def finest_rows(

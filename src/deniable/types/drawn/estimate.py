@@ -12,6 +12,7 @@ from itertools import chain, combinations
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.linalg import block_diag
 
 from deniable import documents
@@ -62,7 +63,7 @@ from deniable.tallies.reading import packed_rows
 from deniable.tallies.responses import Responses
 from deniable.types.drawn.count import DrawnTally
 from deniable.types.drawn.count import tally as count_responses
-from deniable.types.drawn.design import NAMED, DrawnDesign
+from deniable.types.drawn.design import NAMED, DrawnDesign, Hand
 
 __all__ = ["DrawnEstimate", "estimate", "estimate_sampled"]
 
@@ -512,16 +513,7 @@ def estimate_sampled(
     )
     distinct, places = np.unique(responses.columns["response"], return_inverse=True)
     hands = [design.hand_of(number) for number in distinct.tolist()]
-    digits = [
-        dict(
-            zip(
-                hand.attributes,
-                mixed_radix_digits(number - hand.start, hand.sizes),
-                strict=True,
-            )
-        )
-        for hand, number in zip(hands, distinct.tolist(), strict=True)
-    ]
+    digits = _answered_attributes(hands, distinct)
     blocks = []
     for attribute, part in design.factors:
         asked = np.array([attribute in each for each in digits], np.bool_)
@@ -548,6 +540,22 @@ def estimate_sampled(
         denominator=denominator,
         count=count,
     )
+
+
+def _answered_attributes(
+    hands: list[Hand], distinct: NDArray[Any]
+) -> list[dict[str, int]]:
+    """Return the response to each attribute that was asked, for each different response."""
+    return [
+        dict(
+            zip(
+                hand.attributes,
+                mixed_radix_digits(number - hand.start, hand.sizes),
+                strict=True,
+            )
+        )
+        for hand, number in zip(hands, distinct.tolist(), strict=True)
+    ]
 
 
 def _fit_attributes(
