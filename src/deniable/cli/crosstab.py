@@ -43,16 +43,7 @@ def crosstab(
     from deniable.estimates.cross_tables import cross_table
     from deniable.tallies.counts import Declared
 
-    if rows == columns:
-        raise InvalidRequest(
-            f"the column {quoted(rows, 80)} is named twice; expected two columns."
-        )
-    words = collected.ColumnOptions(mapping, (rows, columns), sheet=sheet)
-    if not words.mapped:
-        raise InvalidRequest(
-            f"{mapping.name} is no mapping file; expected a name that ends in .toml."
-        )
-    questions = words.questions(None)
+    questions = _read_questions(mapping, rows, columns, sheet)
     (first, vouched), (second, also) = (
         _responses(questions[column], file, column, sheet)
         for column in (rows, columns)
@@ -67,6 +58,21 @@ def crosstab(
         lambda: table.plot(level=level),
         level=level,
     )
+
+
+def _read_questions(
+    mapping: Path, rows: str, columns: str, sheet: str | None
+) -> dict[str, CollectedColumn]:
+    if rows == columns:
+        raise InvalidRequest(
+            f"the column {quoted(rows, 80)} is named twice; expected two columns."
+        )
+    words = collected.ColumnOptions(mapping, (rows, columns), sheet=sheet)
+    if not words.mapped:
+        raise InvalidRequest(
+            f"{mapping.name} is no mapping file; expected a name that ends in .toml."
+        )
+    return words.questions(None)
 
 
 def _responses(

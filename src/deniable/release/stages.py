@@ -414,18 +414,7 @@ def _groups(
             [neighbour for neighbour in (below, above) if neighbour is not None],
             find=find,
         )
-        if below is not None and placement.below is not None:
-            book.add_step(
-                row.id,
-                (below.hash, design.hash),
-                relaxation_to_json(placement.below),
-            )
-        if above is not None and placement.above is not None:
-            book.add_step(
-                row.id,
-                (design.hash, above.hash),
-                relaxation_to_json(placement.above),
-            )
+        _note_steps(book, row, design, below, above, placement)
         coarser, finer = (
             []
             if neighbour is None
@@ -435,6 +424,28 @@ def _groups(
         answers = _kept_answers(book, row, members) if placement.finest else []
         yield SameNeighbours(
             design, placement, members, below, above, coarser, finer, answers
+        )
+
+
+def _note_steps(
+    book: Book,
+    row: QuestionRow,
+    design: Staged,
+    below: Staged | None,
+    above: Staged | None,
+    placement: Place,
+) -> None:
+    if below is not None and placement.below is not None:
+        book.add_step(
+            row.id,
+            (below.hash, design.hash),
+            relaxation_to_json(placement.below),
+        )
+    if above is not None and placement.above is not None:
+        book.add_step(
+            row.id,
+            (design.hash, above.hash),
+            relaxation_to_json(placement.above),
         )
 
 

@@ -260,10 +260,7 @@ def to_latex(
         \end{tabular}
         \end{table}
     """
-    if not re.fullmatch(r"[\w:.+/ -]*", label):
-        raise InvalidRequest(
-            f"the label is {quoted(label)}; expected letters, digits, and : . + / - _ between them."
-        )
+    _check_label(label)
     head, *body = [
         " & ".join(map(_tex, row)) + r" \\" for row in (sheet.heads, *sheet.cells)
     ]
@@ -275,6 +272,13 @@ def to_latex(
         r"\toprule", head, r"\midrule", *body, r"\bottomrule", r"\end{tabular}",
         *([rf"\par\smallskip\footnotesize {below}"] if below else []), r"\end{table}",
     ])  # fmt: skip
+
+
+def _check_label(label: str) -> None:
+    if not re.fullmatch(r"[\w:.+/ -]*", label):
+        raise InvalidRequest(
+            f"the label is {quoted(label)}; expected letters, digits, and : . + / - _ between them."
+        )
 
 
 def to_html(sheet: Sheet) -> str:

@@ -243,15 +243,21 @@ def draw_grouped_bars(
             label=name or None,
         )
         left = left + lengths if stacked else left
+    _label_bars(axes, rows, across, log)
+    if any(names):
+        legend_below(figure, len(names))
+    return figure
+
+
+def _label_bars(
+    axes: Axes, rows: Sequence[tuple[str, Sequence[float]]], across: str, log: bool
+) -> None:
     name_rows(axes, [name for name, _ in rows])
     axes.set_xlabel(across)
     if log:
         axes.set_xscale("log")
     else:
         axes.xaxis.set_major_formatter(lambda value, _: f"{value:,g}")
-    if any(names):
-        legend_below(figure, len(names))
-    return figure
 
 
 def draw_views(views: Sequence[ChannelView], title: str) -> Picture:

@@ -126,6 +126,15 @@ def sentence(
         if isinstance(result, Result)
         else result
     )
+    return _tell_number(result, summary, name, label)
+
+
+def _tell_number(
+    result: Result | Summary[Row],
+    summary: Summary[Row],
+    name: str | None,
+    label: str,
+) -> str:
     groups = _groups_of(result)
     row = _find_row(summary, name, groups)
     whole = _Group("", {row.name: row.name}, summary.respondents)

@@ -76,6 +76,19 @@ def survey_design(
     arguments = {
         _strip_prefix(name): value for name, value in parameters.items()
     } | ({} if reading is None else {"reading": reading})
+    _check_arguments(read, arguments, package, model)
+    design = read(**arguments)
+    if categories is None:
+        return design
+    return _with_categories(design, categories)
+
+
+def _check_arguments(
+    read: Callable[..., Design],
+    arguments: Mapping[str, object],
+    package: str,
+    model: str,
+) -> None:
     try:
         inspect.signature(read).bind(**arguments)
     except TypeError as error:
@@ -83,9 +96,9 @@ def survey_design(
         raise InvalidRequest(
             f"{package} {model}: {error}; expected {expected}."
         ) from None
-    design = read(**arguments)
-    if categories is None:
-        return design
+
+
+def _with_categories(design: Design, categories: Labels) -> Design:
     uses_categories = design.symbols == design.categories
     return Design(
         design.name,

@@ -389,15 +389,10 @@ def calibrate(drawn: DrawnEstimate, rows: str, columns: str) -> DrawnCells:
     it is unbiased. Of n₁₂ people asked about both and n₁ about the first, J counts in m by n₁₂/n₁, and the rest comes
     from other people; the covariance is that of these independent parts.
     """
-    joint_tally, down, across = (
-        drawn.tally.of(rows, columns),
-        drawn.parts[rows],
-        drawn.parts[columns],
-    )
-    joint, n = (
-        fitted(joint_tally, method=drawn.method),
-        joint_tally.respondents,
-    )
+    joint_tally = drawn.tally.of(rows, columns)
+    down, across = drawn.parts[rows], drawn.parts[columns]
+    joint = fitted(joint_tally, method=drawn.method)
+    n = joint_tally.respondents
     sums = _sums(len(down.value), len(across.value))
     pull = _pull(joint_tally.design, sums)
     totals = np.concatenate([down.value, across.value])

@@ -412,6 +412,23 @@ def read_goal(
     Raises:
         InvalidRequest: something else.
     """
+    weights = _read_importance(importance)
+    share, value = (
+        exact.rational(frequency, name="frequency"),
+        exact.rational(mean, name="mean"),
+    )
+    if not 0 < share <= 1 or not -1 <= value <= 1:
+        raise InvalidRequest(
+            "the guess does not fit; expected a frequency above 0 up to 1 and a mean from −1 to 1."
+        )
+    return VarianceGoal(
+        {name: weights.get(name, 0.0) for name in GOALS}, float(share), float(value)
+    )
+
+
+def _read_importance(
+    importance: str | Mapping[str, exact.Rational] | None,
+) -> dict[str, float]:
     named: Mapping[str, exact.Rational] = (
         {importance: 1} if isinstance(importance, str) else importance or DEFAULT
     )
@@ -431,17 +448,7 @@ def read_goal(
         raise InvalidRequest(
             f"the importance does not fit; expected numbers of 0 or more for some of {', '.join(GOALS)}, not all 0."
         )
-    share, value = (
-        exact.rational(frequency, name="frequency"),
-        exact.rational(mean, name="mean"),
-    )
-    if not 0 < share <= 1 or not -1 <= value <= 1:
-        raise InvalidRequest(
-            "the guess does not fit; expected a frequency above 0 up to 1 and a mean from −1 to 1."
-        )
-    return VarianceGoal(
-        {name: weights.get(name, 0.0) for name in GOALS}, float(share), float(value)
-    )
+    return weights
 
 
 def best_index(family: str, gamma: Fraction, goal: VarianceGoal) -> EvenChannel:

@@ -210,14 +210,7 @@ def top(
     intervals = np.array(
         list(estimate.about(by).conf_int(level=level, simultaneous=True).values())
     )
-    eligible = np.isfinite(values)
-    if by == "mean":
-        eligible &= ~estimate.within_noise
-    order = [
-        number
-        for number in np.argsort(-np.nan_to_num(values, nan=-np.inf), kind="stable")
-        if eligible[number]
-    ]
+    order = _rank_numbers(estimate, by, values)
     items, highs = estimate.tally.design.items, np.sort(intervals[:, 1])
     picked = []
     for number in order[:count]:
@@ -233,6 +226,18 @@ def top(
             )
         )
     return tuple(picked)
+
+
+def _rank_numbers(estimate: ItemEstimate, by: str, values: Vector) -> list[int]:
+    """Return the numbers of the items that can be ranked, the largest value first."""
+    eligible = np.isfinite(values)
+    if by == "mean":
+        eligible &= ~estimate.within_noise
+    return [
+        number
+        for number in np.argsort(-np.nan_to_num(values, nan=-np.inf), kind="stable")
+        if eligible[number]
+    ]
 
 
 _MIXTURE_STEPS = (

@@ -93,15 +93,7 @@ def settle(
             f"the response was drawn with another design; expected {design!r}."
         )
     small, row, scheme = symbol_design(design), design.row(answer), design.scheme
-    number = design.response_number(
-        response.symbol if isinstance(response, Response) else response
-    )
-    if isinstance(scheme, Unary):
-        sent = list(enumerate(scheme.vector(number)))
-        drawn: int | None = _place(scheme, row, [each for _, each in sent], source)
-    else:
-        item, symbol = divmod(number, scheme.symbol.responses)
-        sent, drawn = [(item, symbol)], item
+    sent, drawn = _split_response(design, response, row, source)
     weight, seen = (
         (None, NONE) if drawn is None else (row.get(drawn), dict(sent)[drawn])
     )
@@ -114,6 +106,26 @@ def settle(
         )
         for item, each in sent
     )
+
+
+def _split_response(
+    design: KeyValueDesign,
+    response: Response | str,
+    row: Row,
+    source: chance.Source,
+) -> tuple[list[tuple[int, int]], int | None]:
+    """Return the symbol of each item that a response tells of, and the item that was drawn."""
+    scheme = design.scheme
+    number = design.response_number(
+        response.symbol if isinstance(response, Response) else response
+    )
+    if isinstance(scheme, Unary):
+        sent = list(enumerate(scheme.vector(number)))
+        drawn: int | None = _place(scheme, row, [each for _, each in sent], source)
+    else:
+        item, symbol = divmod(number, scheme.symbol.responses)
+        sent, drawn = [(item, symbol)], item
+    return sent, drawn
 
 
 def upgraded_response(

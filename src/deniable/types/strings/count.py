@@ -237,12 +237,7 @@ def tally(
         >>> tally(design, [StringResponse(design.hash, 1, "b0110")]).ones.tolist()
         [[0, 0, 0, 0], [0, 1, 1, 0]]
     """
-    if isinstance(responses, str | bytes | Mapping) or not isinstance(
-        responses, Iterable
-    ):
-        raise InvalidResponse(
-            f"the responses are a {type(responses).__name__}; expected one for each respondent."
-        )
+    _check_iterable(responses)
     ones, sizes = _zeros(design.bloom)
     missing = 0
     for row, response in enumerate(responses, start=1):
@@ -259,6 +254,15 @@ def tally(
             bits >> place & 1 for place in range(design.bloom.bits)
         ]
     return StringTally(design, ones, sizes, missing)
+
+
+def _check_iterable(responses: object) -> None:
+    if isinstance(responses, str | bytes | Mapping) or not isinstance(
+        responses, Iterable
+    ):
+        raise InvalidResponse(
+            f"the responses are a {type(responses).__name__}; expected one for each respondent."
+        )
 
 
 def _zeros(bloom: Bloom) -> tuple[Counts, Counts]:

@@ -52,13 +52,11 @@ def share_error(
             "expected at least one respondent, and shares from 0 to 1."
         )
     bloom, (p_true, p_false) = design.bloom, map(float, design.bit)
-    ones, bits, people, cohorts = (
-        bloom.ones,
-        bloom.bits,
-        respondents / bloom.levels,
-        bloom.cohorts / bloom.levels,
-    )
-    filled = ones / bits  # the share of ones in a filter, all strings taken together
+    ones, people = bloom.ones, respondents / bloom.levels
+    cohorts = bloom.cohorts / bloom.levels
+    filled = (
+        ones / bloom.bits
+    )  # the share of ones in a filter, all strings taken together
     rate = p_false + (p_true - p_false) * filled
     device = (
         rate * (1 - rate) / ((p_true - p_false) ** 2 * ones * people * (1 - filled))
@@ -162,10 +160,7 @@ def discovery_limit(
         raise InvalidRequest(
             "the design does not ask for prefixes; expected one that was built with Prefixes."
         )
-    if not 0 < target < 1:
-        raise InvalidRequest(
-            f"the target is {target}; expected a probability between 0 and 1."
-        )
+    _check_target(target)
     sure = 1 - (1 - target) / bloom.levels
     as_prefix = string_detection_limit(
         design, respondents, candidates=1, fdr=BY_CHANCE / MAX_PREFIXES, target=sure
@@ -174,6 +169,13 @@ def discovery_limit(
         design, respondents, candidates=bloom.max_kept, fdr=fdr, target=sure
     )
     return max(as_prefix, as_string, _room(bloom.max_kept, _NORMAL.inv_cdf(sure)))
+
+
+def _check_target(target: float) -> None:
+    if not 0 < target < 1:
+        raise InvalidRequest(
+            f"the target is {target}; expected a probability between 0 and 1."
+        )
 
 
 def _room(kept: int, sure: float) -> float:

@@ -182,18 +182,7 @@ class _StringRows:
             InvalidRequest: more values than are held at once.
         """
         design, bloom = responses.design, responses.design.bloom
-        check_room(
-            max(len(responses), len(known.texts)),
-            2 * len(known.texts),
-            "candidates",
-            _HINT,
-        )
-        check_room(
-            len(responses),
-            bloom.bits,
-            "bits",
-            "Estimate from fewer rows at a time, or ask with fewer bits.",
-        )
+        _check_size(responses, known, bloom)
         present = ~responses.gaps
         cohorts = responses.columns["cohort"].astype(np.intp)
         asked = present & (cohorts >= bloom.cohorts - bloom.cohorts // bloom.levels)
@@ -258,18 +247,7 @@ class _StringRows:
     def block(self) -> RowValues:
         """Return what each row says about each candidate."""
         inverse = self.inverse
-        level = (
-            np.asarray(self.places @ self.model.weights, np.float64)
-            / self.model.weights.sum()
-        )
-        scores = np.empty((len(self.bits), len(self.texts)))
-        columns, width = self.places.tocsc().astype(np.float64), self.bits.shape[1]
-        for cohort in range(len(self.sizes)):
-            own = self.cohorts == cohort
-            scores[own] = (
-                columns[:, cohort * width : (cohort + 1) * width] @ self.bits[own].T
-            ).T
-        scores -= np.outer(self.bits.sum(axis=1), level)
+        scores = self._scores()
         values = np.zeros((len(self.present), len(self.texts)))
         values[self.asked] = scores @ inverse
         everybody = bool((self.asked == self.present).all())
@@ -301,6 +279,22 @@ class _StringRows:
             summed=len(self.texts),
             hidden=self.hidden,
         )
+
+    def _scores(self) -> Matrix:
+        """Return the sum of each row's bits at the places of each candidate, less what any string has there."""
+        level = (
+            np.asarray(self.places @ self.model.weights, np.float64)
+            / self.model.weights.sum()
+        )
+        scores = np.empty((len(self.bits), len(self.texts)))
+        columns, width = self.places.tocsc().astype(np.float64), self.bits.shape[1]
+        for cohort in range(len(self.sizes)):
+            own = self.cohorts == cohort
+            scores[own] = (
+                columns[:, cohort * width : (cohort + 1) * width] @ self.bits[own].T
+            ).T
+        scores -= np.outer(self.bits.sum(axis=1), level)
+        return scores
 
     def spread(self, _: Vector, means: Vector) -> OneResponse:
         """Return how what one response says varies: about its own string, and about one that falls anywhere.
@@ -345,3 +339,20 @@ class _StringRows:
         model, variance = weigh_cells(places, cells, people, counts.bit_variance)
         fit = model.weighted(variance(model.fitted(model.fit(numbers)))).fit(numbers)
         return vector((fit.excess - 1) * fit.covariance)
+
+
+def _check_size(
+    responses: Responses[StringDesign], known: Candidates, bloom: Bloom
+) -> None:
+    check_room(
+        max(len(responses), len(known.texts)),
+        2 * len(known.texts),
+        "candidates",
+        _HINT,
+    )
+    check_room(
+        len(responses),
+        bloom.bits,
+        "bits",
+        "Estimate from fewer rows at a time, or ask with fewer bits.",
+    )

@@ -53,14 +53,7 @@ def row_scores(
             "nobody has listed the strings; expected those that are to be told apart.",
             "Find them first: rows=[each.text for each in dn.estimate(dn.tally(sent), candidates=names).found].",
         )
-    if design.bloom.cohorts == design.bloom.levels:
-        raise InvalidRequest(
-            "there is one cohort, which never tells a string from others with its bits; expected several."
-        )
-    if OTHER in listed:
-        raise InvalidRequest(
-            f"a string is called {OTHER!r}, as all others are; expected other names."
-        )
+    _check_listed(design, listed)
     weights = _BitWeights(design, listed)
     cohorts = responses.columns["cohort"][rows]
     bits = ResponseBits(
@@ -74,6 +67,17 @@ def row_scores(
         own += _mean_squares(design, indicators, by_bit) * len(group)
     values[:, -1] = 1 - values[:, :-1].sum(axis=1)
     return ScoredRows((*listed, OTHER), values, own / max(len(values), 1), bits)
+
+
+def _check_listed(design: StringDesign, listed: Sequence[str]) -> None:
+    if design.bloom.cohorts == design.bloom.levels:
+        raise InvalidRequest(
+            "there is one cohort, which never tells a string from others with its bits; expected several."
+        )
+    if OTHER in listed:
+        raise InvalidRequest(
+            f"a string is called {OTHER!r}, as all others are; expected other names."
+        )
 
 
 @dataclass(frozen=True, eq=False)
