@@ -126,13 +126,10 @@ def figure(audit: Audit, *, title: str = "", dark: bool = False) -> Picture:
     )
     _mark_seen(axes, events)
     if audit.epsilon is not None:
-        axes.axvline(
-            audit.epsilon,
-            color=TRUTH,
-            linestyle="--",
-            linewidth=1.5,
-            label="claimed",
+        line = axes.axvline(
+            audit.epsilon, color=TRUTH, linestyle="--", linewidth=1.5
         )
+        line.set_label("claimed")
     axes.set_yticks(heights, [textwrap.fill(textwrap.shorten(str(event["words"]), 70, placeholder=" …"), 36)
                               for event in events])  # fmt: skip
     axes.set_ylim(max(1, len(events)) - 0.5, -0.5)

@@ -62,8 +62,7 @@ def audit(
         epsilon: the ε that is claimed; of a design by default its own.
         out: the report: .html, .json or .txt.
     """
-    out = output.out
-    _check_ending(out)
+    _check_ending(output.out)
     mechanism = _find_mechanism(
         design, command, endpoint, pairs, categories, epsilon
     )

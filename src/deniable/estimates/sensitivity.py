@@ -202,13 +202,8 @@ class Sensitivity(Rendered):
         figure, axes = start_picture(4.5, title or default)
         for curve, colour in zip(self.curves, LINES, strict=False):
             shares, estimates, _, low, high, _, _ = zip(*curve.points, strict=True)
-            axes.plot(
-                shares,
-                estimates,
-                color=colour,
-                linewidth=2.2,
-                label=curve.words.removeprefix("of "),
-            )
+            label = curve.words.removeprefix("of ")
+            axes.plot(shares, estimates, color=colour, linewidth=2.2, label=label)
             axes.fill_between(
                 shares, low, high, color=colour, alpha=0.12, linewidth=0
             )

@@ -255,11 +255,8 @@ def _read_two_samples(
 ) -> Statistic[TwoSamples]:
     """Read the counts of two samples with different probabilities of the sensitive question."""
     for numbers in (p, yes, respondents):
-        if (
-            not isinstance(numbers, Sequence)
-            or isinstance(numbers, str)
-            or len(numbers) != 2
-        ):
+        is_text = isinstance(numbers, str)
+        if is_text or not isinstance(numbers, Sequence) or len(numbers) != 2:
             raise InvalidRequest(
                 "p, yes and respondents are not two numbers each; expected one for each sample."
             )

@@ -451,6 +451,12 @@ class Book:
             )
         )
 
+    def _last_receipt(self) -> Receipt | None:
+        last = self.tables.value(
+            "SELECT body FROM release_receipt ORDER BY number DESC LIMIT 1"
+        )
+        return Receipt.from_json(last) if last else None
+
     def append(
         self,
         kind: str,
@@ -465,10 +471,7 @@ class Book:
 
         Amounts are those of the respondent on whom the most was spent for each question.
         """
-        last = self.tables.value(
-            "SELECT body FROM release_receipt ORDER BY number DESC LIMIT 1"
-        )
-        previous = Receipt.from_json(last) if last else None
+        previous = self._last_receipt()
         name, after = self.name(), self.spent()
         question = None if row is None else row.id
         receipt = Receipt(

@@ -341,14 +341,7 @@ def read(
         UnreadableFile: truncated, edited, or of another version.
         Incompatible: a receipt that somebody holds is not in this history.
     """
-    try:
-        content = text if isinstance(text, str) else text.decode()
-    except UnicodeDecodeError:
-        raise UnreadableFile(
-            "this is no text; expected a history.",
-            "Take a file that `receipts` wrote.",
-        ) from None
-    lines = [line for line in content.split("\n") if line.strip()]
+    lines = [line for line in _decode(text).split("\n") if line.strip()]
     if not lines or '"schema": "deniable/receipts/' not in lines[-1]:
         raise UnreadableFile(
             "the last line does not close this history; it was cut off.",
@@ -373,6 +366,16 @@ def read(
         )
     _check_end(end, receipts, head)
     return tuple(receipts)
+
+
+def _decode(text: str | bytes) -> str:
+    try:
+        return text if isinstance(text, str) else text.decode()
+    except UnicodeDecodeError:
+        raise UnreadableFile(
+            "this is no text; expected a history.",
+            "Take a file that `receipts` wrote.",
+        ) from None
 
 
 def _check_end(

@@ -508,10 +508,9 @@ def card_chart(
         middle: the share of middle cards.
     """
     title = (
-        f"Three ways to use cards: {people:,} people, ε = {formats.epsilon(exact.rational(epsilon))} for a "
-        "reader of one "
-        f"response, middle share {float(exact.rational(middle)):.4g}\nAgainst a collector who knows the other answers, "
-        "dealt cards have no ε"
+        f"Three ways to use cards: {people:,} people, ε = {formats.epsilon(exact.rational(epsilon))} for a reader of "
+        f"one response, middle share {float(exact.rational(middle)):.4g}\nAgainst a collector who knows the other "
+        "answers, dealt cards have no ε"
     )
     figure, axes = start_picture(4.8, letters=len(title))
     set_title(axes, title, 10)

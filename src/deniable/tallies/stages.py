@@ -127,9 +127,8 @@ def count_stages(
         >>> [each.respondents for each in counted.finest], [each.respondents for each in counted.seen]
         ([1, 2], [3, 2])
     """
-    if isinstance(columns, str | bytes | Mapping) or not isinstance(
-        columns, Sequence
-    ):
+    is_list = isinstance(columns, Sequence) and not isinstance(columns, str | bytes)
+    if not is_list:
         raise InvalidResponse(
             f"the responses are a {type(columns).__name__}; expected a column for each stage."
         )

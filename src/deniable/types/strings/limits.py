@@ -58,9 +58,8 @@ def share_error(
         ones / bloom.bits
     )  # the share of ones in a filter, all strings taken together
     rate = p_false + (p_true - p_false) * filled
-    device = (
-        rate * (1 - rate) / ((p_true - p_false) ** 2 * ones * people * (1 - filled))
-    )
+    information = (p_true - p_false) ** 2 * ones * people * (1 - filled)
+    device = rate * (1 - rate) / information
     confused = others * filled / (cohorts * ones)
     return math.sqrt(device + confused + share * (1 - share) / people)
 
