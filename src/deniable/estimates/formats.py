@@ -40,11 +40,7 @@ def _table(summary: Summary[Row], percent: bool) -> Sheet:
     rows = summary.rows
     row_type = type(rows[0]) if rows else Row
     field_names = tuple(field.name for field in fields(row_type))
-    fields_by_column = [
-        names
-        for names in row_type.COLUMNS
-        if any(getattr(row, names[0]) is not None for row in rows)
-    ]
+    fields_by_column = _present_fields(rows, row_type)
     columns = [
         [[getattr(row, name) for name in names] for row in rows]
         for names in fields_by_column

@@ -22,7 +22,7 @@ from deniable.estimates.covariances import Matrix, Vector, vector
 from deniable.estimates.sampling.columns import Mask, check_rows, mask, sums
 from deniable.estimates.sampling.replicates import refuse_lone
 from deniable.estimates.sampling.samples import Sampling
-from deniable.tallies.group_labels import group_name, numbered
+from deniable.tallies.group_labels import group_name, number_groups
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,7 +113,7 @@ class People:
             )
         if by is None:
             return inside, ("",), (inside,)
-        labels, codes = numbered(by)
+        labels, codes = number_groups(by)
         check_rows(codes, "groups", len(self))
         groups = [
             (group_name(label), (codes == code) & inside)
