@@ -4,24 +4,20 @@ from __future__ import annotations
 
 import ast
 import re
-from functools import cache
 from pathlib import Path
 
-import deniable
+from tests.support.trees import SOURCE, source_trees
 
-ROOT = Path(deniable.__file__).parent
 FORMATS = Path("rendering/formats.py")
 SPECIFIED = re.compile(r"[.\d]*[eEfgG%]$")
 EPSILON = re.compile(r"ε\)? ?(=|≥|≤|≈|is|of|of at least|at least) ?$")
 
 
-@cache
 def _trees() -> list[tuple[Path, ast.Module]]:
-    paths = {path.relative_to(ROOT): path for path in sorted(ROOT.rglob("*.py"))}
     return [
-        (name, ast.parse(path.read_text("utf-8")))
-        for name, path in paths.items()
-        if name != FORMATS
+        (path.relative_to(SOURCE), tree)
+        for path, tree in source_trees().items()
+        if path != SOURCE / FORMATS
     ]
 
 

@@ -6,13 +6,7 @@ import ast
 from collections import defaultdict
 from pathlib import Path
 
-import deniable
-
-SOURCE = Path(deniable.__file__).parent
-TREES = {
-    path: ast.parse(path.read_text(encoding="utf-8"))
-    for path in sorted(SOURCE.rglob("*.py"))
-}
+from tests.support.trees import SOURCE, source_trees
 
 
 def homes(trees: dict[Path, ast.Module]) -> dict[str, list[str]]:
@@ -70,16 +64,18 @@ def limits(trees: dict[Path, ast.Module]) -> list[str]:
 
 def test_a_class_has_one_home() -> None:
     assert {
-        name: where for name, where in homes(TREES).items() if len(where) > 1
+        name: where
+        for name, where in homes(source_trees()).items()
+        if len(where) > 1
     } == {}
 
 
 def test_no_module_hides_behind_a_name_of_its_package() -> None:
-    assert hidden(TREES) == []
+    assert hidden(source_trees()) == []
 
 
 def test_a_limit_says_of_what() -> None:
-    assert limits(TREES) == []
+    assert limits(source_trees()) == []
 
 
 def test_faults_are_found() -> None:
