@@ -407,17 +407,22 @@ def _joined(rows: Sequence[Responses[Any]]) -> RowValues:
     if len(parts) == 1:
         return first
 
+    def device(factors: Vector, means: Vector) -> Matrix:
+        terms = [each.device(factors * each.present, means) for each in parts]
+        return vector(sum(terms))
+
     def scatter(factors: Vector, means: Vector, people: float) -> Matrix:
         models = [(each.scatter, vector(factors * each.present)) for each in parts]
-        terms = [model(own, means, people) for model, own in models if model]
-        return vector(sum(terms))
+        return vector(
+            sum(model(own, means, people) for model, own in models if model)
+        )
 
     values = vector(sum(each.values for each in parts))
     return RowValues(
         first.names,
         values,
         times > 0,
-        partial(scatter, people=0.0),
+        device,
         first.quantity,
         partial(_averaged_response, parts) if first.spread else None,
         scatter=scatter,

@@ -491,7 +491,7 @@ class _Estimand:
                 within = within * cell.scatter(squares)
             if fraction:
                 asked = fraction * self._asked_fraction(cell, cell)
-                device = scale * cell.block.device(squares * cell.present, cell.mean)
+                device = scale * cell.pure_device(squares)
                 within = (1 - asked) * within + asked * device
             covariance[span, span] = within
         pairs = itertools.permutations(zip(self.cells, spans, strict=True), 2)
@@ -655,10 +655,16 @@ class _GroupBlock:
             and self.denominator is None
         )
 
-    def scatter(self, factors: Vector) -> Matrix:
-        """Return Σ c·E[(r − R)(r − R)′] of those who are present, by the device's model."""
+    def scatter(self, factors: Vector, people: float = 1.0) -> Matrix:
+        """Return Σ c·E[(r − R)(r − R)′] of those who are present, by the device's model; of the device for 0 people."""
         assert self.block.scatter is not None
-        return self.block.scatter(vector(factors * self.present), self.mean, 1.0)
+        return self.block.scatter(vector(factors * self.present), self.mean, people)
+
+    def pure_device(self, factors: Vector) -> Matrix:
+        """Return Σ c·V̂ of those who are present, by the device's model where the values have one."""
+        if self.modelled:
+            return self.scatter(factors, 0.0)
+        return self.block.device(vector(factors * self.present), self.mean)
 
     def device(self, factors: Vector) -> Matrix:
         """Return Σ c·V̂ of what each row adds to the numbers.

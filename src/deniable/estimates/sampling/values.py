@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -182,9 +181,17 @@ def category_values(responses: Responses[Any], inverse: Any = None) -> RowValues
     cells = Cells.of(design.channel, responses.present()["response"])
     scores[~absent] = cells.scores(linear, len(design.categories))
 
-    def scatter(factors: Vector, mean: Vector, people: float) -> Matrix:
+    def weighted_shares(factors: Vector) -> tuple[float, Vector]:
         total = float(factors[~absent].sum())
-        shares = vector(factors @ scores / (total or 1.0))
+        return total, vector(factors @ scores / (total or 1.0))
+
+    def device(factors: Vector, _: Vector) -> Matrix:
+        total, shares = weighted_shares(factors)
+        expected = linear.expected(shares)
+        return total * linear.covariance(expected, shares, 0.0, 1.0).matrix()
+
+    def scatter(factors: Vector, mean: Vector, people: float) -> Matrix:
+        total, shares = weighted_shares(factors)
         observed = cells.sums(vector(factors[~absent])) / (total or 1.0)
         spread = linear.covariance(observed, shares, people, 1.0).matrix()
         away = np.outer(shares - mean, shares - mean)
@@ -197,7 +204,7 @@ def category_values(responses: Responses[Any], inverse: Any = None) -> RowValues
         tuple(design.categories),
         vector(scores),
         ~absent,
-        partial(scatter, people=0.0),
+        device,
         "share",
         spread,
         scatter=scatter,
@@ -247,6 +254,11 @@ def linear_values(
     rounding = float(design.scale.step) ** 2 / 4
     values = (constants + rows.values @ slopes.T) * rows.present[:, None]
 
+    def device(factors: Vector, means: Vector) -> Matrix:
+        total = slopes @ rows.device(factors, means) @ slopes.T
+        total[0, 0] += rounding * factors[rows.present].sum()
+        return vector(total)
+
     def scatter(factors: Vector, means: Vector, people: float) -> Matrix:
         assert rows.scatter is not None
         whole = float(factors[rows.present].sum())
@@ -261,7 +273,7 @@ def linear_values(
         names,
         vector(values),
         rows.present,
-        partial(scatter, people=0.0),
+        device,
         "mean",
         scatter=scatter,
         summed=1,
