@@ -10,18 +10,23 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import math
+import re
+import shutil
 import struct
 import sys
 import time
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from fractions import Fraction
 from itertools import groupby
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from deniable import db
 from deniable.collector.intake import SubmissionWriter
 from deniable.collector.store import (
     Entry,
@@ -33,6 +38,7 @@ from deniable.collector.store import (
 )
 from deniable.collector.store.packs import ID, record_type
 from deniable.collector.store.surveys import KnownSurvey
+from deniable.db import Tables
 
 POOL = 20
 SENT = (Sent(0, 0, 1), Sent(1, 0, 2), Sent(2, 0, 3))
@@ -273,6 +279,143 @@ def _tuples(
                 row = page[place : place + length]
                 xmin, nulls = int.from_bytes(row[:4], "little"), bool(row[20] & 1)
                 yield (xmin, at // 8192, number), nulls, row[row[22] :]
+
+
+# The attack by counting: whom a copy of the counts, a place of rows or a moment leaves alone
+
+
+def all_bytes(place: str) -> bytes:
+    """Return every byte that the collector has on its disk: of tables, indices, logs and free pages."""
+    if "://" in place:
+        return postgres_files(place, *_tables(place))
+    files = sorted(Path(place).parent.glob(f"{Path(place).name}*"))
+    return b"".join(path.read_bytes() for path in files)
+
+
+def smallest_told(place: str) -> tuple[int, int]:
+    """Return how many people responded, and the smallest number of them that the disk tells from all others.
+
+    What tells people apart: the table or run that a row lies in, and which transaction wrote it; and the difference
+    between any two copies of counts of one question, in whatever table, log, or free page they lie.
+    """
+    rows = postgres_rows(place) if "://" in place else sqlite_rows(Path(place))
+    first = {row.id: row.written for row in rows if row.column == 0}
+    people = len(first)
+    parts = {
+        *Counter(first.values()).values(),
+        *(size for sizes in _containers(place) for size in sizes),
+    }
+    copies = {0, people} | {
+        int.from_bytes(found, "little")
+        for found in _SIZE["://" in place].findall(all_bytes(place))
+    }
+    told = {abs(one - other) for one in copies for other in copies}
+    return people, min(
+        size for size in {*parts, *(people - part for part in parts), *told} if size
+    )
+
+
+# what stands before the number of responses in a row with the first counts of those without a group
+_SIZE = (
+    re.compile(rb"\x15\x01\x08[\x80-\xff]*[\0-\x7f]\x02?seen\xff(.{8})", re.DOTALL),
+    re.compile(rb"\x0bseen\0{3}\xff{4}\0{4}[\x13-\xff](.{8})", re.DOTALL),
+)
+
+
+def _containers(place: str) -> Iterator[list[int]]:
+    """Yield for each question how many responses of the first stage lie in rows of their own, and in each run."""
+    with open_database(place) as tables:
+        for question in range(len(_WIDTHS)):
+            alone = "SELECT count(*) FROM response WHERE stage = 0 AND question = ?"
+            runs = "SELECT responses FROM run WHERE stage = 0 AND question = ?"
+            yield [tables.value(alone, question)] + [
+                size for (size,) in tables.rows(runs, question)
+            ]
+
+
+@contextmanager
+def open_database(place: str) -> Iterator[Tables]:
+    """Read a database as it lies, in a copy where it is a file: whoever opens one changes it."""
+    options: dict[str, Any] = {"settings": (), "patience": 1, "one_writer": False}
+    if "://" in place:
+        with (
+            db.open_database(place, "disk", **options) as server,
+            server.transaction(write=False) as tables,
+        ):
+            yield tables
+        return
+    with TemporaryDirectory() as folder:
+        copy = copy_files(place, Path(folder))
+        with (
+            db.open_database(copy, "disk", **options) as file,
+            file.transaction(write=False) as tables,
+        ):
+            yield tables
+
+
+def copy_files(place: str, folder: Path) -> str:
+    """Copy a file with its log, as somebody does who takes the disk at this moment."""
+    folder.mkdir(exist_ok=True)
+    for path in Path(place).parent.glob(f"{Path(place).name}*"):
+        shutil.copy(path, folder)
+    return str(folder / Path(place).name)
+
+
+def _tables(place: str) -> list[str]:
+    with open_database(place) as tables:
+        names = "SELECT tablename FROM pg_tables WHERE schemaname = current_schema()"
+        return [name for (name,) in tables.rows(names)]
+
+
+# The attack by the clock
+
+
+def moments(content: bytes, begin: float, end: float) -> list[str]:
+    """Return in which form a moment between two others stands in bytes: numbers of every width and order, or text."""
+    found = []
+    for unit, scale in (("s", 1), ("ms", 10**3), ("µs", 10**6), ("ns", 10**9)):
+        low, high = int(begin * scale), math.ceil(end * scale)
+        for order in ("big", "little"):
+            size = 4 if unit == "s" else 8
+            found += [f"{unit}, {order}"] * _has_number(
+                content, low, high, size, order
+            )
+        found += [f"{unit}, in digits"] * _has_digits(content, low, high)
+    kinds = ((">f8", "double, big"), ("<f8", "double, little"))
+    for kind, name in kinds:
+        values = np.lib.stride_tricks.sliding_window_view(
+            np.frombuffer(content, np.uint8), 8
+        )
+        numbers = np.ascontiguousarray(values).view(kind)[:, 0]
+        with np.errstate(invalid="ignore"):
+            found += [name] * bool(((numbers >= begin) & (numbers <= end)).any())
+    minutes = {
+        time.strftime(form, time.gmtime(moment)).encode()
+        for moment in (begin, end)
+        for form in ("%Y-%m-%dT%H:%M", "%Y-%m-%d %H:%M", "%H:%M:%S")
+    }
+    return found + [text.decode() for text in minutes if text in content]
+
+
+def _has_number(content: bytes, low: int, high: int, size: int, order: str) -> bool:
+    """Say whether a number between two others stands in bytes: what they have in common is looked for."""
+    first, last = (value.to_bytes(size, "big") for value in (low, high))
+    common = next(n for n in range(size, -1, -1) if first[:n] == last[:n])
+    mark = first[:common] if order == "big" else first[:common][::-1]
+    for match in re.finditer(re.escape(mark), content):
+        start = match.start() if order == "big" else match.end() - size
+        number = int.from_bytes(content[max(0, start) : start + size], order)  # type: ignore[arg-type]
+        if low <= number <= high:
+            return True
+    return False
+
+
+def _has_digits(content: bytes, low: int, high: int) -> bool:
+    width = len(str(low))
+    return any(
+        low <= int(match[1]) <= high
+        for match in re.finditer(rb"(?=(\d{%d}))" % width, content)
+    )
 
 
 # What is made of it

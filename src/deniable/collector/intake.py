@@ -28,7 +28,12 @@ from deniable.collector.store import (
     StoreFailed,
     Submission,
 )
-from deniable.collector.store.base import Admission, Erasure, today
+from deniable.collector.store.base import (
+    Admission,
+    Erasure,
+    Withdrawal,
+    today,
+)
 from deniable.db import Closable
 from deniable.designs import Design
 from deniable.errors import Incompatible
@@ -179,8 +184,8 @@ class Surveys:
         self._remembered.clear()
 
 
-Work: TypeAlias = Submission | Exchange
-"""What is stored on behalf of one respondent."""
+Work: TypeAlias = Submission | Exchange | Withdrawal
+"""What is stored, or erased, on behalf of one respondent."""
 
 
 class _Waiting(NamedTuple):
@@ -191,11 +196,13 @@ class _Waiting(NamedTuple):
 
 
 class SubmissionWriter(Closable):
-    """Stores submissions, and exchanges invitations, many in one transaction; each is told when it is durable.
+    """Stores submissions, exchanges invitations and erases, many in one transaction; each is told when it is durable.
 
     They are held back until there are enough of them, so that a transaction, which a log of the database may keep, is
     one of several respondents; in it, rows are written in the order of their keys, which are random. Afterwards
-    everything is written anew as soon as that is due (`Store.rewrite`), also what others have changed.
+    everything is written anew as soon as that is due (`Store.rewrite`), also what others have changed. Where that ends
+    within `hold`, those whom the log tells from others are told after it; who withdraws is always told after it, and
+    waits without a thread.
 
     Args:
         store: where they go.
@@ -221,6 +228,7 @@ class SubmissionWriter(Closable):
         self._pause = pause
         self._queue: deque[_Waiting] = deque()
         self._changed = threading.Condition()
+        self._erased: list[tuple[_Waiting, int]] = []
         self._ending = False
         self._thread = threading.Thread(target=self._run, name="writer", daemon=True)
         self._thread.start()
@@ -246,6 +254,17 @@ class SubmissionWriter(Closable):
             raise signature.error
         return signature
 
+    async def withdraw(self, withdrawal: Withdrawal) -> Erasure:
+        """Erase what was sent with a key, and return when it is overwritten, or that is known to come later.
+
+        Raises:
+            StoreFailed: as in `add`.
+        """
+        outcome: Erasure | NotStored = await self._wait_for(withdrawal)
+        if isinstance(outcome, NotStored):
+            raise outcome.error
+        return outcome
+
     async def _wait_for(self, work: Work) -> Any:
         loop = asyncio.get_running_loop()
         waiting = _Waiting(work, loop.create_future(), loop, time.monotonic())
@@ -269,19 +288,49 @@ class SubmissionWriter(Closable):
     def _run(self) -> None:
         while self._queue or not self._ending:
             batch = self._take_batch()
-            self._write(
-                [
-                    waiting
-                    for waiting in batch
-                    if isinstance(waiting.work, Submission)
-                ],
-                self._store.add,
+            answers: list[tuple[_Waiting, Any]] = []
+            for kind, step in (
+                (Submission, self._store.add),
+                (Exchange, self._store.exchange_all),
+                (Withdrawal, self._store.erase),
+            ):
+                works = [each for each in batch if isinstance(each.work, kind)]
+                answers += _carry_out(works, step)
+            answers = self._keep_erased(answers)
+            # whoever is told before everything is written anew is one of many in the log, or would wait for too long
+            if self._settles_soon(batch):
+                self._rewrite()
+                _wake_all(answers)
+            else:
+                _wake_all(answers)
+                self._rewrite()
+        self._tell_erased(overwritten=False)
+
+    def _keep_erased(
+        self, answers: list[tuple[_Waiting, Any]]
+    ) -> list[tuple[_Waiting, Any]]:
+        """Keep those whose responses were erased until they are overwritten; return all others."""
+        others = []
+        for waiting, outcome in answers:
+            erases = isinstance(waiting.work, Withdrawal) and isinstance(
+                outcome, int
             )
-            self._write(
-                [waiting for waiting in batch if isinstance(waiting.work, Exchange)],
-                self._store.exchange_all,
-            )
-            self._rewrite()
+            if erases and outcome:
+                self._erased.append((waiting, outcome))
+            else:
+                others.append((waiting, Erasure(0, True) if erases else outcome))
+        return others
+
+    def _settles_soon(self, batch: list[_Waiting]) -> bool:
+        """Wait until everything may be written anew, where few were stored and that ends soon; say whether it does."""
+        works = [waiting.work for waiting in batch]
+        if not batch or self._store.is_pool(works):
+            return False
+        pause, lasts = self._store.rewrite_pause, self._store.rewrite_lasts
+        if pause is None or pause + lasts > self.hold:
+            return False
+        with self._changed:
+            return not self._changed.wait_for(lambda: self._ending, pause)
 
     def _take_batch(self) -> list[_Waiting]:
         """Return what waits, when there is enough of it or it has waited for long; nothing where nobody comes."""
@@ -305,39 +354,40 @@ class SubmissionWriter(Closable):
                 for _ in range(min(len(self._queue), self._most))
             ]
 
-    def _write(
-        self, batch: list[_Waiting], store: Callable[[Sequence[Any]], Sequence[Any]]
-    ) -> None:
-        if not batch:
-            return
-        try:
-            outcomes: Sequence[Any] | BaseException = store(
-                [waiting.work for waiting in batch]
-            )
-        except Exception as error:  # whatever it is, somebody waits for it
-            outcomes = error
-        _wake_all(batch, outcomes)
-
     def _rewrite(self) -> None:
         # whoever ends the store does it at the end
-        if self._store.rewrite_pause == 0.0 and not self._ending:
-            try:
-                self._store.rewrite(at_once=True)
-            except StoreFailed as error:
-                log_event("rewriting failed", what=error.problem)
+        if self._store.rewrite_pause != 0.0 or self._ending:
+            return
+        try:
+            self._tell_erased(overwritten=self._store.rewrite(at_once=True))
+        except StoreFailed as error:
+            log_event("rewriting failed", what=error.problem)
+            self._tell_erased(overwritten=False)
+
+    def _tell_erased(self, *, overwritten: bool) -> None:
+        _wake_all([(each, Erasure(n, overwritten)) for each, n in self._erased])
+        self._erased.clear()
 
 
-def _wake_all(
-    batch: list[_Waiting], outcomes: Sequence[Any] | BaseException
-) -> None:
+def _carry_out(
+    works: list[_Waiting], step: Callable[[Sequence[Any]], Sequence[Any]]
+) -> list[tuple[_Waiting, Any]]:
+    """Return what becomes of each work in one transaction."""
+    if not works:
+        return []
+    try:
+        outcomes = step([waiting.work for waiting in works])
+    except Exception as error:  # whatever it is, somebody waits for it
+        outcomes = [error] * len(works)
+    return list(zip(works, outcomes, strict=True))
+
+
+def _wake_all(answers: list[tuple[_Waiting, Any]]) -> None:
     """Wake up all who wait, with one call into each event loop."""
-    for loop in {waiting.loop for waiting in batch}:
+    for loop in {waiting.loop for waiting, _ in answers}:
         pairs = [
-            (
-                waiting.future,
-                outcomes if isinstance(outcomes, BaseException) else outcomes[index],
-            )
-            for index, waiting in enumerate(batch)
+            (waiting.future, outcome)
+            for waiting, outcome in answers
             if waiting.loop is loop
         ]
         if not loop.is_closed():
@@ -382,8 +432,6 @@ async def withdraw(
     collector: Collector, fielded: FieldedSurvey, key: bytes
 ) -> Erasure:
     """Erase what was sent with a key, also after the survey has closed."""
-    outcome = await asyncio.to_thread(
-        collector.store.withdraw, fielded.entry.id, key
-    )
+    outcome = await collector.writer.withdraw(Withdrawal(fielded.entry.id, key))
     collector.metrics.responses(fielded.survey.name, "withdrawn", outcome.responses)
     return outcome

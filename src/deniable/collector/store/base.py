@@ -226,6 +226,13 @@ class BatchOutcome(NamedTuple):
     repeated: int
 
 
+class Withdrawal(NamedTuple):
+    """What somebody asks for who withdraws: that all be erased that was sent to a survey with a key."""
+
+    survey: int
+    key: bytes
+
+
 class Erasure(NamedTuple):
     """What became of a withdrawal.
 

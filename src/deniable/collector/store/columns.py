@@ -22,6 +22,7 @@ from deniable.collector.store.base import (
 )
 from deniable.collector.store.counts import SEEN, CountedDesign, Counter
 from deniable.collector.store.id_filter import IdFilter, IdFilters
+from deniable.collector.store.published import Upcoming
 from deniable.collector.store.responses import (
     Desk,
     check_open,
@@ -42,15 +43,17 @@ def add_batch(
     survey: KnownSurvey,
     batch: Batch,
     today: date,
+    upcoming: Upcoming,
 ) -> BatchOutcome:
     """Store a batch, all of it or nothing.
 
     Args:
         tables: of a transaction that has locked the survey.
         filters: what this program knows about ids that are stored.
-        known: the survey.
+        survey: where it belongs.
         batch: what is to be stored.
         today: the day on which it is.
+        upcoming: the counts that are shown next.
 
     Raises:
         DeniableError: something in it is refused; the message names the row.
@@ -65,10 +68,10 @@ def add_batch(
     if not len(rows):
         return BatchOutcome(0, 0)
     if batch.stage == 0 and _insert_if_new(
-        tables, filters, survey, batch, rows, today
+        tables, filters, survey, batch, rows, today, upcoming
     ):
         return BatchOutcome(len(rows), 0)
-    return _one_by_one(tables, survey, batch, rows, today)
+    return _one_by_one(tables, survey, batch, rows, today, upcoming)
 
 
 def _insert_if_new(
@@ -78,6 +81,7 @@ def _insert_if_new(
     batch: Batch,
     rows: Rows,
     today: date,
+    upcoming: Upcoming,
 ) -> bool:
     """Insert a batch whose respondents are all new; otherwise change nothing."""
     column = survey.columns[batch.question]
@@ -94,7 +98,7 @@ def _insert_if_new(
     lag = len(rows) - published.min_steps(column)[0]
     for chunk in (rows[:lag], rows[lag:]) if lag > 0 else (rows,):
         counts.add(tables, counter, column.layouts[0], chunk)
-        published.step(tables, column)
+        published.step(tables, column, upcoming)
     count_days(tables, {column.stored: len(rows)}, today)
     return True
 
@@ -123,7 +127,12 @@ def _are_certainly_new(
 
 
 def _one_by_one(
-    tables: Tables, survey: KnownSurvey, batch: Batch, rows: Rows, today: date
+    tables: Tables,
+    survey: KnownSurvey,
+    batch: Batch,
+    rows: Rows,
+    today: date,
+    upcoming: Upcoming,
 ) -> BatchOutcome:
     stored = 0
     for start in range(0, len(rows), _PIECE):
@@ -141,7 +150,8 @@ def _one_by_one(
                 strict=True,
             )
         ]
-        outcomes = Desk(tables, {batch.survey: survey}, today).add(submissions)
+        desk = Desk(tables, {batch.survey: survey}, today, upcoming)
+        outcomes = desk.add(submissions)
         for number, outcome in enumerate(outcomes, start=start + 1):
             if isinstance(outcome, NotStored):
                 error = outcome.error

@@ -1,19 +1,32 @@
 """Counts as analysts are shown them: copies that change in steps, so that no difference of two looks tells about few.
 
-A cell is one stage of one question in one group, or among those without a group. There are two copies of it, the one
-that is shown and the upcoming one. When at least as many people as the survey's minimum have come since the upcoming
-copy, less those who have withdrawn, it becomes the one that is shown, and what is there now becomes the upcoming one.
-So what is shown lags one whole step behind, and when a survey ends, what is new since then is a step as well: all of it
-is shown, each group by itself as far as neither it nor what is left is small; what is left goes into a cell of its own,
-the rest. What is shown of everybody is the sum of all cells. What is withdrawn stays in a copy until the next one.
+A cell is one stage of one question in one group, or among those without a group. There are two copies of it: the one
+that is shown, which is stored, and the upcoming one, which is in memory alone. When at least as many people as the
+survey's minimum have come since the upcoming copy, less those who have withdrawn, it becomes the one that is shown, and
+what is there now becomes the upcoming one. So what is shown lags one whole step behind, and when a survey ends, what is
+new since then is a step as well: all of it is shown, each group by itself as far as neither it nor what is left is
+small; what is left goes into a cell of its own, the rest. What is shown of everybody is the sum of all cells. What is
+withdrawn stays in a copy until the next one.
 
 Guarantee: the cells are of different people, and each grows by so many people at a time, unless people have withdrawn.
-So all that was ever shown of a stage, however it is added and subtracted, is about sets of at least so many people.
+So all that was ever shown of a stage, however it is added and subtracted, is about sets of at least so many people. The
+same holds on the disk, for what is stored less what is shown.
+
+Why in memory: a copy on the disk, taken from what is stored, would tell the few who came after it. A program that
+starts has no copy, and takes what is shown for it: the next step comes later, and shows no fewer people. So does one
+whose copy is older than what another program has shown since.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import (
+    Callable,
+    Collection,
+    Iterable,
+    Mapping,
+    MutableMapping,
+    Sequence,
+)
 from dataclasses import dataclass
 from datetime import date
 from itertools import takewhile
@@ -36,8 +49,8 @@ from deniable.survey import Question
 from deniable.tallies import Tally
 from deniable.tallies.stages import StageTallies
 
-LIVE, UPCOMING, PUBLISHED = "tally", "upcoming", "published"
-"""The tables of counts: of all that is stored, of what is shown next, and of what is shown."""
+LIVE, PUBLISHED = "tally", "published"
+"""The tables of counts: of all that is stored, and of what is shown."""
 
 REST = -2
 """The group of those who are in no other cell when a survey has ended."""
@@ -55,11 +68,26 @@ Sizes: TypeAlias = Mapping[Cell, int]
 _MIN_RESPONSES = 2  # below them an estimate has no standard error
 
 
+class UpcomingCopy(NamedTuple):
+    """What is shown of a group next, in memory.
+
+    Attributes:
+        base: the sizes of what was shown when it was taken, by stage: each step raises them, so they tell its age.
+        counts: of each stage.
+    """
+
+    base: tuple[int, ...]
+    counts: Stages
+
+
+Upcoming: TypeAlias = MutableMapping[tuple[StoredQuestion, int], UpcomingCopy]
+"""The copy of each group of each question; a program that has none starts from what is shown."""
+
+
 class CellSizes(NamedTuple):
-    """The number of responses in each cell of a question: stored, in the upcoming copy, and in the one shown."""
+    """The number of responses in each cell of a question: stored, and shown."""
 
     stored: Sizes
-    upcoming: Sizes
     shown: Sizes
 
     def totals(self, stage: int) -> tuple[int, int]:
@@ -71,19 +99,15 @@ class CellSizes(NamedTuple):
         return stored, n_shown
 
 
-def _read_sizes(
-    tables: Tables,
-    question: StoredQuestion,
-    copies: Sequence[str] = (LIVE, UPCOMING, PUBLISHED),
-) -> CellSizes:
-    """Return the sizes of the cells of a question, in some tables of counts; the others are left empty."""
+def _read_sizes(tables: Tables, question: StoredQuestion) -> CellSizes:
+    """Return the sizes of the cells of a question."""
     selects = [
         f"SELECT '{table}', stage, grp, substr(counts, 1, {SIZE}) FROM {table} "
         "WHERE survey = ? AND question = ? AND which = ? AND piece = 0"
-        for table in copies
+        for table in (LIVE, PUBLISHED)
     ]
-    values = [*question, SEEN] * len(copies)
-    sizes: dict[str, dict[Cell, int]] = {LIVE: {}, UPCOMING: {}, PUBLISHED: {}}
+    values = [*question, SEEN] * len(selects)
+    sizes: dict[str, dict[Cell, int]] = {LIVE: {}, PUBLISHED: {}}
     for table, stage, group, count in tables.rows(
         " UNION ALL ".join(selects), *values
     ):
@@ -124,7 +148,7 @@ class ShownQuestion:
         everybody: the counts of all respondents.
         large_groups: the numbers of the groups that may be shown.
         groups: the counts of those of them that were asked for.
-        next_steps: the smallest number of responses at which more is shown, by group; None for everybody.
+        next_steps: the smallest number of responses at which more may be shown, by group; None for everybody.
         days: how many responses came on each day that has ended.
         is_over: whether the survey takes no more responses.
         complete_stages: of how many stages all is shown that is stored, and no more will come.
@@ -276,30 +300,54 @@ class ShownReader:
         return ShownCounts(column.tally(stages), column.set_sizes(stages))
 
 
-def step(tables: Tables, column: Column) -> None:
+def step(tables: Tables, column: Column, upcoming: Upcoming) -> None:
     """Take the steps that are due after responses were stored; none once the survey has ended and was opened again."""
-    sizes = _read_sizes(tables, column.stored, (LIVE, UPCOMING))
-    stepping = _stages_grown(sizes.stored, sizes.upcoming, min_steps(column))
-    if not stepping or _ended_before(
-        _read_sizes(tables, column.stored, (PUBLISHED,)).shown
-    ):
+    sizes = _read_sizes(tables, column.stored)
+    if _ended_before(sizes.shown):
         return
-    for group, stages in stepping.items():
-        live, ahead, published = (
-            column.read(tables, table, group)
-            for table in (LIVE, UPCOMING, PUBLISHED)
-        )
-        published, ahead = (
-            _align_first_stages(published, ahead, stages),
-            _align_first_stages(ahead, live, stages),
-        )
-        if _is_possible(published) and _is_possible(ahead):
-            _write(tables, PUBLISHED, column, group, published[:stages])
-            _write(tables, UPCOMING, column, group, ahead[:stages])
+    copies = {
+        group: copy
+        for group in {cell.group for cell in sizes.stored}
+        if (copy := upcoming.get((column.stored, group)))
+        and copy.base == _base(sizes.shown, column, group)
+    }
+    copied = {**sizes.shown}
+    for group, copy in copies.items():
+        copied |= {
+            Cell(stage, group): int(vectors[SEEN][0])
+            for stage, vectors in enumerate(copy.counts)
+        }
+    grown = _stages_grown(sizes.stored, copied, min_steps(column))
+    for group, stages in grown.items():
+        _step_group(tables, column, group, stages, copies.get(group), upcoming)
+
+
+def _step_group(
+    tables: Tables,
+    column: Column,
+    group: int,
+    stages: int,
+    copy: UpcomingCopy | None,
+    upcoming: Upcoming,
+) -> None:
+    """Show the upcoming copy of a group's first stages, and take the next one."""
+    live, shown = (column.read(tables, table, group) for table in (LIVE, PUBLISHED))
+    ahead = copy.counts if copy else shown
+    shown, ahead = _align_first_stages(shown, ahead, stages), _align_first_stages(ahead, live, stages)
+    if _is_possible(shown) and _is_possible(ahead):
+        if copy:
+            _write(tables, PUBLISHED, column, group, shown[:stages])
+        base = tuple(int(vectors[SEEN][0]) for vectors in shown)
+        upcoming[column.stored, group] = UpcomingCopy(base, ahead)
+
+
+def _base(shown: Sizes, column: Column, group: int) -> tuple[int, ...]:
+    stages = range(len(column.layouts))
+    return tuple(shown.get(Cell(stage, group), 0) for stage in stages)
 
 
 def _stages_grown(
-    stored: Sizes, upcoming: Sizes, minima: Sequence[int]
+    stored: Sizes, copied: Sizes, minima: Sequence[int]
 ) -> dict[int, int]:
     """Return how many stages of each group have grown by a step, from the coarsest on.
 
@@ -309,7 +357,7 @@ def _stages_grown(
     for group in sorted({cell.group for cell in stored}):
         cells = [Cell(stage, group) for stage in range(len(minima))]
         rises = (
-            stored.get(cell, 0) - upcoming.get(cell, 0) >= minima[cell.stage]
+            stored.get(cell, 0) - copied.get(cell, 0) >= minima[cell.stage]
             for cell in cells
         )
         stages_by_group[group] = sum(takewhile(bool, rises))
@@ -322,21 +370,19 @@ def min_steps(column: Column) -> list[int]:
 
 
 def _next_step(sizes: CellSizes, step: int, group: int | None) -> int:
-    """Return the smallest number of responses at which analysts are shown more.
+    """Return the smallest number of responses at which analysts are shown more; it may take more of them.
 
     Args:
         sizes: of the question's cells.
         step: how many people make a step of the first stage.
         group: of one group; None for everybody.
     """
-    copied = sizes.shown if _ended_before(sizes.shown) else sizes.upcoming
-    groups = [
+    n_shown = sum(
         size
-        for cell, size in copied.items()
+        for cell, size in sizes.shown.items()
         if cell.stage == 0 and group in (None, cell.group)
-    ]
-    # the first copy is the upcoming one
-    return sum(groups) + step * (1 if groups else 2)
+    )
+    return n_shown + step * (1 if _ended_before(sizes.shown) else 2)
 
 
 def _publish(tables: Tables, column: Column, sizes: CellSizes) -> None:

@@ -22,6 +22,7 @@ from deniable.collector.store.base import (
     Submission,
 )
 from deniable.collector.store.counts import RAISED, SEEN, Counter
+from deniable.collector.store.published import Upcoming
 from deniable.collector.store.surveys import Column, KnownSurvey
 from deniable.db import Tables
 from deniable.errors import (
@@ -53,6 +54,7 @@ class Desk:
     tables: Tables
     surveys: Mapping[int, KnownSurvey]
     today: date
+    upcoming: Upcoming
     held: dict[Place, Held] = field(default_factory=dict)
     rows: list[tuple[int, int, bytes, int, int, bytes]] = field(default_factory=list)
     rises: dict[Counter, list[bytes]] = field(
@@ -248,7 +250,7 @@ class Desk:
             counts.add(self.tables, counter, layout, layout.pack_codes(codes))
             columns[column.stored] = column
         for column in columns.values():
-            published.step(self.tables, column)
+            published.step(self.tables, column, self.upcoming)
         credentials.use(self.tables, self.used)
         self.tables.insert("spent", ("hash", "survey"), sorted(self.spent.items()))
         count_days(self.tables, self.days, self.today)
@@ -320,8 +322,13 @@ def require_survey(surveys: Mapping[int, KnownSurvey], number: int) -> KnownSurv
         InvalidRequest: there is none of this number.
     """
     if number not in surveys:
-        raise InvalidRequest("there is no such survey; expected the number of one.")
+        raise no_such_survey()
     return surveys[number]
+
+
+def no_such_survey() -> InvalidRequest:
+    """Return the refusal of what belongs to no survey."""
+    return InvalidRequest("there is no such survey; expected the number of one.")
 
 
 def group_number(entry: Entry, group: int | None) -> int:

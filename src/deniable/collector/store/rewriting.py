@@ -66,6 +66,7 @@ class Rewriter:
         self._changes = 0
         self._settled = 0
         self._next = 0.0
+        self.lasts = 0.0  # seconds that it took the last time
 
     def note(self) -> None:
         """Remember that something was changed."""
@@ -101,7 +102,8 @@ class Rewriter:
         changes, start = self._changes, time.monotonic()
         self._next = start + _RETRY
         n_rewritten = self._work()
-        self._next = start + (time.monotonic() - start) / self._share
+        self.lasts = time.monotonic() - start
+        self._next = start + self.lasts / self._share
         if n_rewritten:
             self._settled = changes
         return n_rewritten

@@ -93,6 +93,8 @@ MIGRATIONS = (
             "CREATE TABLE session (hash {bytes} PRIMARY KEY, token {bytes} NOT NULL, ends INTEGER NOT NULL) {by_key}",
         ),
     ),
+    # what is stored, less a copy of its counts, tells who came after it
+    Migration("no upcoming counts", ("DROP TABLE upcoming",)),
 )
 
 TABLES = {
@@ -101,7 +103,6 @@ TABLES = {
     "run": ("survey", "question", "stage", "name", "pieces", "width", "responses"),
     "pack": ("survey", "question", "stage", "name", "piece", "packed"),
     "tally": ("survey", "question", "stage", "which", "grp", "piece", "counts"),
-    "upcoming": ("survey", "question", "stage", "which", "grp", "piece", "counts"),
     "published": ("survey", "question", "stage", "which", "grp", "piece", "counts"),
     "day": ("survey", "question", "day", "responses"),
     "invitation": ("hash", "survey", "used"),

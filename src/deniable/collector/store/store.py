@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections import ChainMap, Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -34,6 +35,7 @@ from deniable.collector.store.base import (
     StoreFailed,
     Submission,
     Token,
+    Withdrawal,
     today,
 )
 from deniable.collector.store.id_filter import IdFilters
@@ -41,10 +43,13 @@ from deniable.collector.store.published import (
     PublicationDue,
     ShownQuestion,
     ShownReader,
+    Upcoming,
+    UpcomingCopy,
 )
 from deniable.collector.store.responses import (
     NOBODY,
     Desk,
+    no_such_survey,
     require_survey,
     withdraw,
 )
@@ -86,6 +91,7 @@ class Store:
         self.clock: Callable[[], float] = time.time
         self._surveys: dict[int, KnownSurvey] = {}
         self._id_filters = IdFilters()
+        self._upcoming: dict[tuple[StoredQuestion, int], UpcomingCopy] = {}
         self._rewriter = Rewriter(lambda: rewrite(database), rewriting)
         try:
             with database.transaction() as tables:
@@ -101,6 +107,14 @@ class Store:
             yield tables
         if write:
             self._rewriter.note()
+
+    @contextmanager
+    def _counting_transaction(self) -> Iterator[tuple[Tables, Upcoming]]:
+        """Run a transaction that stores responses; the copies of counts in memory change when it is durable."""
+        changed: Upcoming = {}
+        with self.transaction() as tables:
+            yield tables, ChainMap(changed, self._upcoming)
+        self._upcoming |= changed
 
     def rewrite(self, *, at_once: bool = False, anyway: bool = False) -> bool:
         """Write everything anew in the order of its keys, unless nothing was changed since the last time.
@@ -124,6 +138,22 @@ class Store:
     def rewrite_pause(self) -> float | None:
         """Seconds until `rewrite` would begin; None where nothing was changed."""
         return self._rewriter.pause
+
+    @property
+    def rewrite_lasts(self) -> float:
+        """Seconds that `rewrite` took the last time."""
+        return self._rewriter.lasts
+
+    def is_pool(self, works: Sequence[object]) -> bool:
+        """Say whether all of these are submissions, to each survey of as many people as its minimum."""
+        people = Counter(
+            work.survey for work in works if isinstance(work, Submission)
+        )
+        return people.total() == len(works) and all(
+            count >= self._surveys[survey].entry.survey.minimum
+            for survey, count in people.items()
+            if survey in self._surveys
+        )
 
     def create(self, survey: Survey) -> Entry:
         """Keep a survey as a draft, in the place of a draft of its name.
@@ -264,11 +294,12 @@ class Store:
         The same stage with the same code again is "repeated". Another code, a stage that leaves one out, a code that
         cannot follow the one before, a symbol that is never sent, a survey that is not open: each is a `NotStored`.
         """
-        with self.transaction() as tables:
+        with self._counting_transaction() as (tables, upcoming):
             known_surveys = self._lock_surveys(
                 tables, {submission.survey for submission in submissions}
             )
-            return Desk(tables, known_surveys, self.today()).add(submissions)
+            desk = Desk(tables, known_surveys, self.today(), upcoming)
+            return desk.add(submissions)
 
     def add_batch(self, *batches: Batch) -> BatchOutcome:
         """Store batches of one survey in one durable transaction, all of them or nothing.
@@ -276,7 +307,7 @@ class Store:
         Raises:
             DeniableError: what `add` refuses; the message names the row.
         """
-        with self.transaction() as tables:
+        with self._counting_transaction() as (tables, upcoming):
             known_surveys = self._lock_surveys(
                 tables, {batch.survey for batch in batches}
             )
@@ -287,6 +318,7 @@ class Store:
                     require_survey(known_surveys, batch.survey),
                     batch,
                     self.today(),
+                    upcoming,
                 )
                 for batch in batches
             ]
@@ -304,13 +336,26 @@ class Store:
         way), or the disk is full, the next run does it. Backups made before, the log that Postgres keeps for itself,
         and what lies below the file system are not reached.
         """
-        with self.transaction() as tables:
-            known_surveys = self._lock_surveys(tables, {survey})
-            erased = withdraw(tables, require_survey(known_surveys, survey), key)
+        (erased,) = self.erase([Withdrawal(survey, key)])
+        if isinstance(erased, NotStored):
+            raise erased.error
         try:
             return Erasure(erased, not erased or self.rewrite())
         except StoreFailed:  # it is erased all the same
             return Erasure(erased, overwritten=False)
+
+    def erase(self, withdrawals: Sequence[Withdrawal]) -> list[int | NotStored]:
+        """Erase what was sent with keys, in one durable transaction; return how many responses each had sent."""
+        with self.transaction() as tables:
+            known_surveys = self._lock_surveys(
+                tables, {withdrawal.survey for withdrawal in withdrawals}
+            )
+            return [
+                withdraw(tables, known_surveys[survey], key)
+                if survey in known_surveys
+                else NotStored(no_such_survey())
+                for survey, key in withdrawals
+            ]
 
     def stored(self, survey: int, key: bytes) -> tuple[Sent, ...]:
         """Return all that is stored under a key, by question and stage."""

@@ -6,13 +6,22 @@ import secrets
 from collections import Counter
 from datetime import date, timedelta
 from itertools import pairwise
+from random import Random
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deniable.collector.store import Batch, Entry, Sent, Store, Submission
+from deniable.collector.store import (
+    Batch,
+    Entry,
+    Sent,
+    Store,
+    Submission,
+    open_store,
+    responses,
+)
 from deniable.collector.store.published import (
     PUBLISHED,
     Cell,
@@ -130,6 +139,41 @@ def test_a_batch_is_shown_but_for_its_last_step(store: Store, entry: Entry) -> N
     keys = np.frombuffer(secrets.token_bytes(16 * 100), np.uint8).reshape(-1, 16)
     store.add_batch(Batch(entry.id, 0, 0, keys, np.zeros(100, np.int64), None))
     assert look(store, entry) == [95, 0]
+
+
+def test_programs_that_start_anew_or_share_a_database_show_no_fewer(
+    where: str, store: Store, entry: Entry
+) -> None:
+    """The upcoming copy is in memory: each program has its own, and one that starts has none."""
+    chance = Random("programs")
+    programs = [store, *(open_store(where) for _ in range(2))]
+    last = 0
+    for people in range(1, 80):
+        number = chance.randrange(3)
+        if number and chance.random() < 0.1:
+            programs[number].shut()
+            programs[number] = open_store(where)
+        send(programs[number], entry, 1)
+        shown = sum(look(chance.choice(programs), entry))
+        assert shown == last or shown - last >= MINIMUM
+        assert not shown or people - shown >= MINIMUM
+        last = shown
+    assert last >= 30, "steps are taken all the same"
+    for program in programs[1:]:
+        program.shut()
+
+
+def test_what_was_not_stored_is_not_shown(
+    store: Store, entry: Entry, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A transaction that fails at its end leaves no copy of its counts in memory."""
+    send(store, entry, MINIMUM - 1, 0)
+    with monkeypatch.context() as failing:
+        failing.setattr(responses, "count_days", lambda *_: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            send(store, entry, 1, 1)
+    send(store, entry, MINIMUM + 1, 0)
+    assert look(store, entry) == [MINIMUM, 0]
 
 
 def test_withdrawals_open_no_smaller_view(store: Store, entry: Entry) -> None:
