@@ -1,4 +1,4 @@
-"""A collector under load, over loopback: `python -m benchmarks.collector_http [load | latency | soak | two]`.
+"""A collector under load, over loopback: `python -m benchmarks.collector_http [KIND]`.
 
 load: single durable responses against an empty endpoint of the same collector, which reads a body of the same size and
 answers 204 behind the same limits, headers and counts. Both take turns. The load comes from a second process: from wrk
@@ -7,8 +7,11 @@ where it is installed, and from the loader below.
 latency: how long a respondent waits until a response is durable: where one comes at a time, which waits for company as
 long as the setting `hold` says, and under full load, where there is company.
 
-soak: what an hour of a hundred requests a second sends, as fast as it goes: responses, receipts, withdrawals and
-refusals. What is sent is withdrawn again, so that the database stays small and memory has no reason to grow.
+soak [MINUTES]: responses, receipts, withdrawals and refusals, as fast as it goes. What is sent is withdrawn again, so
+that the database stays small, and memory and descriptors have no reason to grow after the first sixth of the time.
+
+withdrawals [RESPONSES]: how long the definition, the page and the analyst's estimates take while a hundred people
+withdraw from a survey of a million, against the same collector when it is idle.
 
 two: the same load on two collectors that share a Postgres database, half of the connections to each, against one. Every
 eighth respondent sends to both. What was acknowledged must be stored, and counted once.
@@ -42,8 +45,11 @@ CONNECTIONS = 256
 SECONDS = 4.0
 ROUNDS = 5
 BAR = 0.35
-HOUR = 360_000  # requests
-MOST_GROWTH = 0.05  # of the memory after a tenth of them
+HOUR = 60.0  # minutes
+MOST_GROWTH = 0.05  # of the memory after a sixth of the time
+SAMPLES = 12
+WITHDRAWING = 100
+MOST_SLOWER = 2.0
 
 LUA = """
 init = function(args) path = args[1]; body = args[2]; math.randomseed(os.time() + tonumber(args[3])) end
@@ -370,10 +376,14 @@ def resident(process: int) -> int:
     return 4096 * int(Path(f"/proc/{process}/statm").read_text().split()[1])
 
 
-def soaking(text: str, cycles: int) -> Iterator[bytes]:
+def descriptors(process: int) -> int:
+    return len(list(Path(f"/proc/{process}/fd").iterdir()))
+
+
+def soaking(text: str) -> Iterator[bytes]:
     """Yield what one connection sends: a response, the same again, its receipt, a refused one, and its withdrawal."""
     base = "/api/surveys/working-life"
-    for _ in range(cycles):
+    while True:
         key = secrets.token_hex(16)
         good = text.replace("KEY", key)
         yield request("POST", f"{base}/responses", good)
@@ -383,41 +393,132 @@ def soaking(text: str, cycles: int) -> Iterator[bytes]:
         yield request("POST", f"{base}/withdrawals", json.dumps({"key": key}))
 
 
-def soak(requests: int = HOUR) -> None:
+def soak(minutes: float = HOUR) -> None:
     import uvloop
 
     with collector() as (port, process):
         text = body(port)
         counts: dict[int, int] = {}
-        sizes: list[int] = []
+        samples: list[tuple[int, int]] = []
 
         def told(status: int) -> None:
             counts[status] = counts.get(status, 0) + 1
-            if sum(counts.values()) % (requests // 10) == 0:
-                sizes.append(resident(process))
 
         async def run() -> None:
             loop = asyncio.get_running_loop()
             for _ in range(CONNECTIONS // 4):
-                cycles = requests // 5 // (CONNECTIONS // 4) + 1
                 await loop.create_connection(
-                    lambda cycles=cycles: Line(soaking(text, cycles), told, []),
-                    "127.0.0.1",
-                    port,
+                    lambda: Line(soaking(text), told, []), "127.0.0.1", port
                 )
-            while len(sizes) < 10:
-                await asyncio.sleep(0.2)
+            for _ in range(SAMPLES):
+                await asyncio.sleep(60 * minutes / SAMPLES)
+                samples.append((resident(process), descriptors(process)))
 
         uvloop.run(run())
-    growth = sizes[9] / sizes[0] - 1
-    verdict = "reached" if growth < MOST_GROWTH else "MISSED"
-    print(f"\nsoak, {requests:,} requests: {counts}")
+    settled, last = samples[SAMPLES // 6 - 1], samples[-1]
+    growth = last[0] / settled[0] - 1
+    reached = growth < MOST_GROWTH and last[1] <= settled[1]
     print(
-        f"  memory after each tenth: {', '.join(f'{size / 2**20:.0f}' for size in sizes)} MB"
+        f"\nsoak, {minutes:g} minutes: {sum(counts.values()):,} requests, {counts}"
     )
+    print(f"  MB: {', '.join(f'{size / 2**20:.0f}' for size, _ in samples)}")
+    print(f"  descriptors: {', '.join(str(number) for _, number in samples)}")
     print(
-        f"  growth from the first to the last {growth:8.3f}  (below {MOST_GROWTH}: {verdict})"
+        f"  growth after the first sixth {growth:8.3f}  (below {MOST_GROWTH}, and no more descriptors: "
+        f"{'reached' if reached else 'MISSED'})"
     )
+
+
+def filled(place: str, responses: int) -> tuple[list[bytes], str]:
+    """Store so many responses to the first question; return the keys of those who withdraw, and an analyst's token."""
+    import numpy as np
+
+    from deniable.collector.store import Batch, Token, open_store
+    from deniable.survey import Survey
+
+    store, survey = open_store(place), Survey.read(SURVEY)
+    store.create(survey)
+    number = store.open(survey.name).id
+    keys = np.frombuffer(secrets.token_bytes(16 * responses), np.uint8)
+    for part in np.array_split(keys.reshape(-1, 16), max(1, responses // 100_000)):
+        store.add_batch(
+            Batch(number, 0, 0, part, np.zeros(len(part), np.int64), None)
+        )
+    token = store.issue_token(Token("ann", "analyst"))
+    store.shut()
+    return [keys[at * 16 :][:16].tobytes() for at in range(WITHDRAWING)], token
+
+
+def withdrawals(responses: int = 1_000_000) -> None:
+    import httpx
+
+    with tempfile.TemporaryDirectory() as folder:
+        place = str(Path(folder) / "collector.db")
+        keys, token = filled(place, responses)
+        api = "/api/surveys/working-life"
+        paths = {
+            "definition": api,
+            "page": "/s/working-life",
+            "analyst": f"{api}/estimates",
+        }
+        headers = {"Authorization": f"Bearer {token}"}
+
+        async def timed(
+            web: httpx.AsyncClient, goes_on: Callable[[int], bool]
+        ) -> dict[str, list[float]]:
+            waits: dict[str, list[float]] = {name: [] for name in paths}
+            rounds = 0
+            while goes_on(rounds):
+                rounds += 1
+                for name, path in paths.items():
+                    start = time.perf_counter()
+                    reply = await web.get(
+                        path,
+                        headers=headers
+                        if name == "analyst"
+                        else {"Accept": "text/html"},
+                    )
+                    assert reply.status_code == 200
+                    waits[name].append(time.perf_counter() - start)
+                await asyncio.sleep(0.02)
+            return waits
+
+        async def run(port: int) -> None:
+            limits = httpx.Limits(max_connections=None)
+            async with httpx.AsyncClient(
+                base_url=f"http://127.0.0.1:{port}", timeout=None, limits=limits
+            ) as web:
+                await timed(web, lambda rounds: rounds < 20)
+                idle = await timed(web, lambda rounds: rounds < 100)
+                start = time.perf_counter()
+                leaving = [
+                    asyncio.create_task(
+                        web.post(f"{api}/withdrawals", json={"key": key.hex()})
+                    )
+                    for key in keys
+                ]
+                busy = await timed(
+                    web, lambda _: not all(task.done() for task in leaving)
+                )
+                lasted = time.perf_counter() - start
+                answers = await asyncio.gather(*leaving)
+                assert all(reply.json()["overwritten"] for reply in answers)
+            print(
+                f"\n{WITHDRAWING} withdrawals at {responses:,} responses: {lasted:.1f} s"
+            )
+            for name in paths:
+                before, during = (
+                    statistics.median(waits[name]) for waits in (idle, busy)
+                )
+                slower = during / before
+                print(
+                    f"  {name:12} {1000 * before:6.1f} ms idle, {1000 * during:6.1f} ms, at most "
+                    f"{1000 * max(busy[name]):6.1f} ms; {slower:.2f} times  "
+                    f"({MOST_SLOWER}: {'reached' if slower <= MOST_SLOWER else 'MISSED'})"
+                )
+
+        with collector(place) as (port, _):
+            asyncio.run(run(port))
 
 
 if __name__ == "__main__":
@@ -430,10 +531,13 @@ if __name__ == "__main__":
             latency()
         case ["two"]:
             two()
-        case ["soak", *count]:
-            soak(*map(int, count))
+        case ["soak", *minutes]:
+            soak(*map(float, minutes))
+        case ["withdrawals", *count]:
+            withdrawals(*map(int, count))
         case _:
             compare()
             latency()
             two()
             soak()
+            withdrawals()

@@ -31,7 +31,7 @@ from deniable.collector.store import (
 from deniable.collector.store.base import (
     Admission,
     Erasure,
-    Withdrawal,
+    WithdrawalRequest,
     today,
 )
 from deniable.db import Closable
@@ -184,7 +184,7 @@ class Surveys:
         self._remembered.clear()
 
 
-Work: TypeAlias = Submission | Exchange | Withdrawal
+Work: TypeAlias = Submission | Exchange | WithdrawalRequest
 """What is stored, or erased, on behalf of one respondent."""
 
 
@@ -254,7 +254,7 @@ class SubmissionWriter(Closable):
             raise signature.error
         return signature
 
-    async def withdraw(self, withdrawal: Withdrawal) -> Erasure:
+    async def withdraw(self, withdrawal: WithdrawalRequest) -> Erasure:
         """Erase what was sent with a key, and return when it is overwritten, or that is known to come later.
 
         Raises:
@@ -292,7 +292,7 @@ class SubmissionWriter(Closable):
             for kind, step in (
                 (Submission, self._store.add),
                 (Exchange, self._store.exchange_all),
-                (Withdrawal, self._store.erase),
+                (WithdrawalRequest, self._store.erase),
             ):
                 works = [each for each in batch if isinstance(each.work, kind)]
                 answers += _carry_out(works, step)
@@ -312,7 +312,7 @@ class SubmissionWriter(Closable):
         """Keep those whose responses were erased until they are overwritten; return all others."""
         others = []
         for waiting, outcome in answers:
-            erases = isinstance(waiting.work, Withdrawal) and isinstance(
+            erases = isinstance(waiting.work, WithdrawalRequest) and isinstance(
                 outcome, int
             )
             if erases and outcome:
@@ -432,6 +432,8 @@ async def withdraw(
     collector: Collector, fielded: FieldedSurvey, key: bytes
 ) -> Erasure:
     """Erase what was sent with a key, also after the survey has closed."""
-    outcome = await collector.writer.withdraw(Withdrawal(fielded.entry.id, key))
+    outcome = await collector.writer.withdraw(
+        WithdrawalRequest(fielded.entry.id, key)
+    )
     collector.metrics.responses(fielded.survey.name, "withdrawn", outcome.responses)
     return outcome

@@ -19,7 +19,7 @@ from deniable.collector.app import make_app
 from deniable.collector.settings import Settings
 from deniable.collector.store import Store, Token
 from deniable.designs import unary
-from deniable.survey import Survey
+from deniable.survey import Survey, SurveyArm
 from deniable.tallies import tally
 from tests.support.collector import Inside, submission
 from tests.support.surveys import COLOURS, question, small
@@ -657,3 +657,52 @@ def test_other_types_are_refused(collector: Inside) -> None:
         collector.ask("POST", BATCHES, b"{}", content_type="application/json").status
         == 415
     )
+
+
+ARMS = (SurveyArm("one", ("smokes",)), SurveyArm("other", ("apps",)))
+
+
+@pytest.mark.parametrize(
+    "changes", [{"each": 1}, {"arms": ARMS}], ids=["each", "arms"]
+)
+@pytest.mark.parametrize("apart", [False, True], ids=["together", "apart"])
+@pytest.mark.parametrize("form", ["lines", "stream"])
+def test_a_batch_holds_no_more_under_one_key_than_was_drawn(
+    database: Store, device: str, changes: Any, apart: bool, form: str
+) -> None:
+    """Two questions under the keys of ten people, in one batch or in two; the second one stores nothing."""
+    database.create(small(name="drawn", **changes))
+    survey = database.open("drawn").survey
+    apps = survey.questions[2].designs[0].symbols[8]
+    parts = [columns(survey, ["yes"] * 10), columns(survey, [apps] * 10, 2)]
+    parts[1]["key"] = parts[0]["key"]
+
+    def body(*tables: dict[str, Any]) -> bytes:
+        rows = {
+            name: [each for t in tables for each in t[name]] for name in tables[0]
+        }
+        keys = [key.as_py() for key in rows.pop("key")]
+        if form == "stream":
+            return stream({"key": pa.array(keys, pa.binary(16)), **rows})
+        sent = [
+            dict(zip(rows, row, strict=True))
+            for row in zip(*rows.values(), strict=True)
+        ]
+        return lines(
+            *(
+                {"survey": survey.hash, "key": key.hex(), "responses": [each]}
+                for key, each in zip(keys, sent, strict=True)
+            )
+        )
+
+    bodies = [body(each) for each in parts] if apart else [body(*parts)]
+    kind = LINES if form == "lines" else ARROW
+    path = "/api/surveys/drawn/batches"
+    with Inside(make_app(Settings(), database), authorization=device) as collector:
+        answers = [
+            collector.ask("POST", path, each, **kind).status for each in bodies
+        ]
+    assert answers == ([200, 400] if apart else [400])
+    number = database.survey("drawn").id
+    told = [database.tallies(number, question).respondents for question in (0, 2)]
+    assert told == ([10, 0] if apart else [0, 0])

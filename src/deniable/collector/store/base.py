@@ -226,7 +226,7 @@ class BatchOutcome(NamedTuple):
     repeated: int
 
 
-class Withdrawal(NamedTuple):
+class WithdrawalRequest(NamedTuple):
     """What somebody asks for who withdraws: that all be erased that was sent to a survey with a key."""
 
     survey: int

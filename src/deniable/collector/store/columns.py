@@ -67,8 +67,11 @@ def add_batch(
         )
     if not len(rows):
         return BatchOutcome(0, 0)
-    if batch.stage == 0 and _insert_if_new(
-        tables, filters, survey, batch, rows, today, upcoming
+    # where questions are drawn, what each key has sent to the others is looked up
+    if (
+        batch.stage == 0
+        and not survey.entry.survey.draws
+        and _insert_if_new(tables, filters, survey, batch, rows, today, upcoming)
     ):
         return BatchOutcome(len(rows), 0)
     return _one_by_one(tables, survey, batch, rows, today, upcoming)

@@ -35,7 +35,7 @@ from deniable.collector.store.base import (
     StoreFailed,
     Submission,
     Token,
-    Withdrawal,
+    WithdrawalRequest,
     today,
 )
 from deniable.collector.store.id_filter import IdFilters
@@ -336,7 +336,7 @@ class Store:
         way), or the disk is full, the next run does it. Backups made before, the log that Postgres keeps for itself,
         and what lies below the file system are not reached.
         """
-        (erased,) = self.erase([Withdrawal(survey, key)])
+        (erased,) = self.erase([WithdrawalRequest(survey, key)])
         if isinstance(erased, NotStored):
             raise erased.error
         try:
@@ -344,7 +344,9 @@ class Store:
         except StoreFailed:  # it is erased all the same
             return Erasure(erased, overwritten=False)
 
-    def erase(self, withdrawals: Sequence[Withdrawal]) -> list[int | NotStored]:
+    def erase(
+        self, withdrawals: Sequence[WithdrawalRequest]
+    ) -> list[int | NotStored]:
         """Erase what was sent with keys, in one durable transaction; return how many responses each had sent."""
         with self.transaction() as tables:
             known_surveys = self._lock_surveys(

@@ -1,0 +1,65 @@
+"""Whoever withdraws waits until it is overwritten, and keeps nobody else waiting."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+import time
+from pathlib import Path
+
+import httpx
+
+from deniable.collector.app import make_app
+from deniable.collector.settings import Settings
+from deniable.collector.store import Sent, Submission, Token, open_store
+from tests.support.collector import listening
+from tests.support.surveys import small
+
+PEOPLE = 100
+PATIENCE = 20  # seconds for what takes some hundredths of one
+
+
+def test_a_hundred_who_withdraw_keep_nobody_waiting(tmp_path: Path) -> None:
+    """Everything may be written anew in an hour: until then all of them wait, and others read as before."""
+    store = open_store(tmp_path / "collector.db")
+    store.create(small(minimum=5))
+    survey = store.open("small").id
+    keys = [secrets.token_bytes(16) for _ in range(PEOPLE)]
+    store.add([Submission(survey, key, None, (Sent(0, 0, 1),)) for key in keys])
+    token = store.issue_token(Token("ann", "analyst"))
+    store._rewriter._next = time.monotonic() + 3600
+    api = "/api/surveys/small"
+
+    async def run(address: str) -> list[bool]:
+        limits = httpx.Limits(max_connections=None)
+        async with httpx.AsyncClient(
+            base_url=address, timeout=PATIENCE, limits=limits
+        ) as web:
+            waiting = [
+                asyncio.create_task(
+                    web.post(
+                        f"{api}/withdrawals", json={"key": key.hex()}, timeout=None
+                    )
+                )
+                for key in keys
+            ]
+            while store.tallies(survey, 0).respondents:
+                await asyncio.sleep(0.01)
+            ann = {"Authorization": f"Bearer {token}"}
+            for path, headers in (
+                (api, {}),
+                ("/s/small", {"Accept": "text/html"}),
+                (f"{api}/estimates", ann),
+                (f"{api}/tallies", ann),
+            ):
+                answered = await web.get(path, headers=headers)
+                assert answered.status_code == 200
+            assert not any(task.done() for task in waiting)
+            store._rewriter._next = 0
+            return [
+                each.json()["overwritten"] for each in await asyncio.gather(*waiting)
+            ]
+
+    with listening(make_app(Settings(hold=0.05), store)) as address:
+        assert asyncio.run(asyncio.wait_for(run(address), 60)) == [True] * PEOPLE
+    store.shut()
