@@ -128,10 +128,11 @@ class Inside:
             name.replace("_", "-"): text
             for name, text in {**self._always, **headers}.items()
         }
+        scheme = given.pop("scheme", "http")  # as a proxy in front tells it
         named = {"host": "survey.test", **kind, **given}
         route, _, query = path.partition("?")
         scope = {
-            "type": "http", "asgi": {"version": "3.0"}, "http_version": "1.1", "scheme": "http", "root_path": "",
+            "type": "http", "asgi": {"version": "3.0"}, "http_version": "1.1", "scheme": scheme, "root_path": "",
             "method": method, "path": route, "raw_path": route.encode(), "query_string": query.encode(),
             "headers": [(name.lower().encode(), text.encode("latin-1")) for name, text in named.items()],
             "client": (client, 1), "server": ("survey.test", 80),

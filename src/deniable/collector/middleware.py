@@ -57,6 +57,7 @@ class RequestGate:
         self._app = app
         self._limits = collector.limits
         self._metrics = collector.metrics
+        self._settings = collector.settings
         self._headers = common_headers(encrypted=collector.settings.encrypted)
         self._warned = False
 
@@ -76,6 +77,7 @@ class RequestGate:
             await send(message)
 
         try:
+            self._check_encrypted(scope)
             # a page loads a dozen, and a classroom shares one address
             if not scope["path"].startswith("/static/"):
                 client = scope.get("client")
@@ -93,6 +95,22 @@ class RequestGate:
         self._metrics.request(scope["method"], route, status, seconds)
         if status >= 400:
             log_request(scope["method"], route, status, seconds)
+
+    def _check_encrypted(self, scope: Scope) -> None:
+        """Refuse what came in the clear where people are promised HTTPS; a program may ask whether all is well.
+
+        Raises:
+            Refused: it did, or the proxy in front does not say otherwise.
+        """
+        settings = self._settings
+        if settings.encrypted and scope["scheme"] != "https":
+            if scope["path"] == "/health":
+                return
+            raise Refused(
+                403,
+                "this request came without encryption; expected HTTPS.",
+                f"Open {settings.base}. A proxy that speaks HTTPS says so in the header X-Forwarded-Proto.",
+            )
 
     def _warn_of_proxies(self, scope: Scope, address: str) -> None:
         """Write a line, once, where a proxy says for whom it asks and is not believed: all whom it asks for are one."""

@@ -138,10 +138,12 @@ class Database(Closable):
 
     Attributes:
         name: what it is called in messages, without a password.
+        folder: where files that are gone in a moment may lie beside it; None where it is a server's.
         keeps_arrival: whether rows lie in the order in which they came, and not in that of their key.
     """
 
     name: str
+    folder: Path | None = None
     keeps_arrival: ClassVar[bool]
 
     def __init__(self) -> None:
@@ -270,6 +272,7 @@ class SqliteFile(Database):
     ) -> None:
         super().__init__()
         self.name = str(path)
+        self.folder = path.absolute().parent
         self._path = path
         self._kind = kind
         self._settings = settings
@@ -311,8 +314,10 @@ class SqliteFile(Database):
         file follow from the rows it holds.
         """
         with self._translate_error(), self._turn, self._connection() as connection:
-            # a large file does not fit into memory
+            # a large file does not fit into memory; its copy lies beside it, and not where others may look
             connection.execute("PRAGMA temp_store = FILE")
+            folder = str(self._path.absolute().parent).replace("'", "''")
+            connection.execute(f"PRAGMA temp_store_directory = '{folder}'")
             try:
                 connection.execute("VACUUM")
                 connection.execute(

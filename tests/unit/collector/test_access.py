@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import time
+from pathlib import Path
 from urllib.parse import urlencode
 
 import pytest
@@ -10,7 +12,7 @@ import pytest
 from deniable.collector.app import ENDPOINTS, make_app
 from deniable.collector.middleware import POLICY
 from deniable.collector.settings import Settings
-from deniable.collector.store import Store, Token, credentials
+from deniable.collector.store import Store, Token, credentials, open_store
 from tests.support.collector import Answered, Inside
 
 FORM = {"content_type": "application/x-www-form-urlencoded"}
@@ -65,7 +67,8 @@ def test_https_is_insisted_on_where_people_come_over_it(
 ) -> None:
     assert "strict-transport-security" not in collector.ask("GET", "/").headers
     with Inside(
-        make_app(Settings(address="https://survey.example"), database)
+        make_app(Settings(address="https://survey.example"), database),
+        scheme="https",
     ) as encrypted:
         assert (
             encrypted.ask("GET", "/")
@@ -75,6 +78,11 @@ def test_https_is_insisted_on_where_people_come_over_it(
         cookie = encrypted.ask("GET", "/a/login").headers["set-cookie"]
         assert cookie.startswith("__Host-deniable-form=")
         assert "Secure" in cookie
+        for path in ("/", "/s/small", "/api/surveys/small", "/static/page.js"):
+            refused = encrypted.ask("GET", path, scheme="http")
+            assert refused.status == 403
+            assert "https://survey.example" in refused.body.decode()
+        assert encrypted.ask("GET", "/health", scheme="http").status == 200
 
 
 def value_of(page: Answered) -> tuple[str, str]:
@@ -206,6 +214,17 @@ def test_forms_that_are_too_long_or_none(collector: Inside) -> None:
     )
 
 
+def test_a_clock_that_is_set_back_prolongs_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store, now = open_store(tmp_path / "store.db"), time.time()
+    monkeypatch.setattr(time, "time", lambda: now - 86_400)
+    assert now <= store.clock() < now + 3600
+    monkeypatch.setattr(time, "time", lambda: now + 86_400)
+    assert store.clock() == now + 86_400, "a machine that slept for a day"
+    store.shut()
+
+
 def test_sessions_end_by_themselves(database: Store, analyst: str) -> None:
     now, token = [0.0], analyst.removeprefix("Bearer ")
     database.clock = lambda: now[0]
@@ -218,6 +237,9 @@ def test_sessions_end_by_themselves(database: Store, analyst: str) -> None:
     )
     now[0] = 7201
     assert database.find_session(name) is None
+    now[0] = 100
+    assert database.find_session(name) is None, "the clock was set back"
+    now[0] = 7201
     database.start_session(token, seconds=7200)
     with database.transaction(write=False) as tables:
         ((*kept, _),) = tables.rows("SELECT * FROM session")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from contextlib import suppress
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -276,3 +277,33 @@ def _owner_and_thing(tables: Tables) -> None:
     tables.run(
         "CREATE TABLE owned (owner INTEGER REFERENCES owner DEFERRABLE INITIALLY DEFERRED)"
     )
+
+
+def test_what_is_written_anew_spills_beside_the_file_and_nowhere_else(
+    tmp_path: Path,
+) -> None:
+    """A file larger than its cache: its copy is a file that is gone in a moment, and holds all of it."""
+    folder = tmp_path / "it's here"
+    folder.mkdir()
+    settings = (*db.SHARED, "cache_size = 10")
+    file = db.SqliteFile(folder / "file.db", "file", settings=settings, patience=1)
+    file.make()
+    with file.transaction() as tables:
+        tables.run("CREATE TABLE kept (id INTEGER PRIMARY KEY, mark BLOB)")
+        tables.insert(
+            "kept", ("id", "mark"), ((n, bytes(1000)) for n in range(2000))
+        )
+    spilled: set[str] = set()
+
+    def look() -> int:
+        for number in Path("/proc/self/fd").iterdir():
+            with suppress(OSError):
+                spilled.add(os.readlink(number))
+        return 0
+
+    with file._connection() as connection:
+        connection.set_progress_handler(look, 1000)
+    assert file.clean(())
+    file.close()
+    gone = {Path(each).parent for each in spilled if "etilqs" in each}
+    assert gone == {folder}

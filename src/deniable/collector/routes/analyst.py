@@ -41,7 +41,8 @@ async def get_export(call: Call) -> StreamingResponse:
         )
     number = fielded.survey.number(call.part("question"))
     question = fielded.survey.questions[number].name
-    file = tempfile.TemporaryFile()  # noqa: SIM115 - closed when all of it was sent
+    folder = call.collector.store.database.folder
+    file = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 - closed when all of it was sent
     try:
         await asyncio.to_thread(
             exports.write_complete,

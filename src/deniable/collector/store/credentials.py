@@ -209,14 +209,15 @@ def start_session(tables: Tables, text: str, now: int, expires: int) -> str:
     return name
 
 
-def find_session(tables: Tables, name: str, now: int) -> Token | None:
-    """Find the token of a session that has not ended."""
+def find_session(tables: Tables, name: str) -> tuple[Token | None, int]:
+    """Find the token of a session, and when it ends: None and 0 where there is none."""
     statement = (
-        "SELECT token.name, scope, survey FROM token JOIN session ON session.token = token.hash "
-        "WHERE session.hash = ? AND ends > ?"
+        "SELECT token.name, scope, survey, ends FROM token JOIN session ON session.token = token.hash "
+        "WHERE session.hash = ?"
     )
-    rows = tables.rows(statement, digest(name), now)
-    return Token(*rows[0]) if rows else None
+    for *token, ends in tables.rows(statement, digest(name)):
+        return Token(*token), ends
+    return None, 0
 
 
 def end_session(tables: Tables, name: str) -> None:

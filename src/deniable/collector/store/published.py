@@ -231,8 +231,13 @@ class ShownReader:
         return self._survey(surveys.number(self._tables, name)).entry
 
     def invitations(self, survey: int) -> Invitations:
-        """Return how many invitations a survey has, and how many were used."""
-        return credentials.invitations(self._tables, survey)
+        """Return how many invitations a survey has, and how many were used at least: in steps of the minimum.
+
+        Why: whoever looks again and again would see when each was used.
+        """
+        made, used = credentials.invitations(self._tables, survey)
+        step = self._survey(survey).entry.survey.minimum
+        return Invitations(made, used - used % step)
 
     def question(
         self, survey: int, number: int, groups: Collection[int] | None = None

@@ -149,7 +149,8 @@ def backup(tables: Tables, path: str | PathLike[str]) -> None:
 def restore(tables: Tables, path: str | PathLike[str]) -> None:
     """Copy all tables of a backup, of this version or one before it, into an empty database.
 
-    The backup stays as it is: what an older version wrote is brought to this one in a copy that nobody else can read.
+    The backup stays as it is: what an older version wrote is brought to this one in a copy beside it, for its owner
+    alone.
 
     Raises:
         InvalidRequest: it is not empty.
@@ -163,7 +164,7 @@ def restore(tables: Tables, path: str | PathLike[str]) -> None:
     if not Path(path).is_file():
         raise UnreadableFile(f"there is no backup at {path}.")
     with (
-        TemporaryDirectory() as folder,
+        TemporaryDirectory(dir=Path(path).absolute().parent) as folder,
         _open_backup(Path(shutil.copy(path, folder))) as file,
         file.transaction() as copy,
     ):

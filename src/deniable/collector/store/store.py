@@ -71,6 +71,12 @@ _Value = TypeVar("_Value")
 _PROBE, _PROBE_BYTES = "probe", 1 << 15
 
 
+def _forward_clock() -> Callable[[], float]:
+    """Return a clock that goes on where the system's is set back: else sessions would last for longer."""
+    start = time.time() - time.monotonic()
+    return lambda: max(time.time(), start + time.monotonic())
+
+
 class Store:
     """Keeps surveys, responses and their counts. All calls block, and threads may share a store.
 
@@ -88,7 +94,7 @@ class Store:
     def __init__(self, database: Database, *, rewriting: float = SHARE) -> None:
         self.database = database
         self.today: Callable[[], date] = today
-        self.clock: Callable[[], float] = time.time
+        self.clock: Callable[[], float] = _forward_clock()
         self._surveys: dict[int, KnownSurvey] = {}
         self._id_filters = IdFilters()
         self._upcoming: dict[tuple[StoredQuestion, int], UpcomingCopy] = {}
@@ -507,7 +513,14 @@ class Store:
     def find_session(self, name: str) -> Token | None:
         """Return what the token of a session allows; None where either has ended."""
         with self.transaction(write=False) as tables:
-            return credentials.find_session(tables, name, int(self.clock()))
+            token, ends = credentials.find_session(tables, name)
+        if ends > self.clock():
+            return token
+        if (
+            token is not None
+        ):  # what has ended stays so, also where the clock is set back
+            self.end_session(name)
+        return None
 
     def end_session(self, name: str) -> None:
         """End a session."""

@@ -16,6 +16,7 @@ from deniable.collector.store import (
     Sent,
     Store,
     Submission,
+    credentials,
     responses,
 )
 from deniable.collector.store.base import Admission, Invitations
@@ -32,9 +33,21 @@ def entry(store: Store) -> Entry:
 
 def invitations(store: Store, name: str) -> Invitations:
     """Return how many invitations a survey has, and how many were used."""
-    return store.read_shown(
-        lambda reader: reader.invitations(reader.survey(name).id)
-    )
+    with store.transaction(write=False) as tables:
+        return credentials.invitations(tables, store.survey(name).id)
+
+
+def test_analysts_see_used_invitations_in_steps_of_the_minimum(store: Store) -> None:
+    """Whoever looks after each use sees the count change once in so many, and so not when each was used."""
+    store.create(small(admission="invitation", minimum=5))
+    entry = store.open("small")
+    seen = []
+    for code in store.invite("small", 12):
+        admitted(store, entry, code)
+        seen.append(
+            store.read_shown(lambda reader: reader.invitations(entry.id).used)
+        )
+    assert seen == [0] * 4 + [5] * 5 + [10] * 3
 
 
 def admitted(store: Store, entry: Entry, code: str) -> Admission:
