@@ -209,6 +209,58 @@ def test_a_part_that_was_given_out_and_is_gone_is_not_drawn_again(
     assert job(place).rows == 400
 
 
+def test_a_part_that_has_become_shorter_is_refused(place: Path) -> None:
+    job(place)
+    part = place / "responses/part-00001.parquet"
+    content = part.read_bytes()
+    part.write_bytes(content[:-1])
+    with pytest.raises(UnreadableFile, match=r"part-00001\.parquet was finished"):
+        job(place)
+    part.write_bytes(content)
+    assert job(place).rows == 400
+
+
+def test_a_line_that_was_torn_is_cut_off_and_its_part_is_drawn_anew(
+    place: Path,
+) -> None:
+    """The power fails while the line of the last part is written: the part was not given out, and the job goes on."""
+    job(place)
+    record = place / "responses.job/finished.ndjson"
+    *first, last = record.read_bytes().splitlines(keepends=True)
+    for torn in (last[:-1], last[: len(last) // 2]):
+        record.write_bytes(b"".join(first) + torn)
+        (place / "responses/part-00003.parquet").unlink()
+        for _ in range(2):
+            assert job(place).rows == 400
+        assert sorted(sent(place)) == list(range(400))
+        assert len(record.read_bytes().splitlines()) == 4
+
+
+def test_answers_that_change_while_they_are_read_are_refused(place: Path) -> None:
+    """The part is not given out: its responses would be to answers that are there no more."""
+    changed = place / "answers/3.parquet"
+
+    def change(*_: float) -> None:
+        ids = list(range(300, 399))
+        answers.write(changed, {"id": ids, "x": ids})
+
+    with pytest.raises(InvalidRequest, match="changed while its answers were read"):
+        job(place, progress=change)
+    assert len(sent(place)) < 400
+
+
+def test_a_row_with_a_gap_is_missing_once_whichever_column_has_it(
+    tmp_path: Path,
+) -> None:
+    columns = {"x": ["yes", None, None, "no"], "y": [None, "no", None, "no"]}
+    answers.write(tmp_path / "answers.parquet", columns)
+    questions = {name: dn.warner(epsilon=1) for name in columns}
+    done = respond_file(
+        questions, tmp_path / "answers.parquet", tmp_path / "out.parquet"
+    )
+    assert (done.rows, done.missing) == (4, 3)
+
+
 def test_a_folder_that_is_no_job_is_left_alone(place: Path) -> None:
     (place / "responses").mkdir()
     with pytest.raises(InvalidRequest, match="exists already"):

@@ -23,7 +23,7 @@ from deniable.errors import (
     UnknownValues,
     UnreadableFile,
 )
-from deniable.files.columns import open_columns
+from deniable.files.columns import BATCH, open_columns
 from tests.support import answers
 
 DESIGN = dn.warner(p="3/4")
@@ -359,6 +359,24 @@ def test_many_rows_come_in_batches(tmp_path: Path) -> None:
         DESIGN, path, "q", codes=True, progress=lambda rows, _: told.append(rows)
     )
     assert (found.counts.tolist(), told) == ([50, 100], [150])
+
+
+def test_batches_and_files_add_up(tmp_path: Path) -> None:
+    """Every batch of every file counts, in each group: not the last of them alone."""
+    for number, times in enumerate((50_000, 100)):
+        rows = {"q": ["yes", "no", "yes"], "region": ["N", "S", "S"]}
+        table = pa.table({name: column * times for name, column in rows.items()})
+        pq.write_table(table, tmp_path / f"{number}.parquet")
+    paths = sorted(tmp_path.glob("*.parquet"))
+    assert BATCH < 3 * 50_000
+    for files, times in ((paths[0], 50_000), (paths, 50_100)):
+        together: Any = dn.tally_column(DESIGN, files, "q")
+        assert together.counts.tolist() == [times, 2 * times]
+        found: Any = dn.tally_column(DESIGN, files, "q", by="region")
+        assert {name: each.counts.tolist() for name, each in found.items()} == {
+            "N": [0, times],
+            "S": [times, times],
+        }
 
 
 def test_folders_name_groups(tmp_path: Path) -> None:
