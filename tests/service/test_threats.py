@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import io
 import json
 import logging
@@ -15,6 +17,7 @@ from collections import Counter
 from collections.abc import Iterator
 from fnmatch import fnmatch
 from fractions import Fraction
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -25,14 +28,17 @@ from starlette.routing import Mount, Route
 
 from deniable import blind, documents
 from deniable.client import Client
+from deniable.client.connection import Connection
 from deniable.collector.app import make_app
 from deniable.collector.monitoring import JsonLines
 from deniable.collector.settings import Settings
-from deniable.collector.store import Entry, Store, Token, open_store
+from deniable.collector.store import Entry, Store, Submission, Token, open_store
+from deniable.collector.store.packs import record_type
+from deniable.collector.store.surveys import KnownSurvey
 from deniable.designs import k_ary, warner
 from deniable.errors import InvalidRequest
-from deniable.responses import respond
-from deniable.survey import Survey
+from deniable.survey import Keys, Link, Survey
+from tests.support import disk
 from tests.support.blinding import sealed, smooth_modulus
 from tests.support.collector import Inside, listening, submission
 from tests.support.seeded import seeded
@@ -158,16 +164,50 @@ def test_a_body_with_an_answer_in_it_is_refused(
 
 
 def test_responses_of_one_respondent_cannot_be_joined(
-    inside: Inside, survey: Survey, store: Store
+    store: Store,
 ) -> None:
-    bodies = [submission(survey, question=number) for number in range(3)]
-    together = {**bodies[0], "responses": [each["responses"][0] for each in bodies]}
-    assert send(inside, together) == 204
-    found = members(store)
-    assert len({number for number, _ in found}) == 3
-    assert len({each for _, each in found}) == 3
-    key = bytes.fromhex(together["key"])
-    assert not any(each in key + key or key in each for _, each in found)
+    """Forty people send the same: rows differ by their ids alone, and these have nothing in common across questions."""
+    keys = [disk.key(number) for number in range(40)]
+    number = store.survey("small").id
+    for key in keys:
+        assert store.add([Submission(number, key, None, disk.SENT)]) == ["stored"]
+    known = KnownSurvey.from_entry(store.survey("small"))
+    truth = [[column.id(key) for column in known.columns] for key in keys]
+    for written_anew in (False, True):
+        rows = stored_rows(store)
+        assert {row[0] for row in rows} == {0, 1, 2}
+        for asked in range(3):
+            column = {row for row in rows if row[0] == asked}
+            assert {id_ for _, id_, _ in column} == {mine[asked] for mine in truth}
+            assert len({rest for _, _, rest in column}) == 1, (
+                "a row tells who sent it"
+            )
+        assert written_anew or store.rewrite(at_once=True, anyway=True)
+    orders = [sorted(keys, key=column.id) for column in known.columns]
+    for one, other in combinations(range(3), 2):
+        same = sum(map(bytes.__eq__, orders[one], orders[other]))
+        assert same < disk.by_luck([40], 1e-10), "they lie in the same order"
+        for key, mine in zip(keys, truth, strict=True):
+            parts = {mine[one][at : at + 6] for at in range(11)}
+            assert not any(part in mine[other] + key for part in parts)
+
+
+def stored_rows(store: Store) -> list[tuple[int, bytes, bytes]]:
+    """Return question, id and all else of every response, whether it lies in a row of its own or in a pack."""
+    with store.transaction(write=False) as tables:
+        alone = tables.rows("SELECT * FROM response")
+        packed = tables.rows(
+            "SELECT question, width, packed, stage FROM run NATURAL JOIN pack"
+        )
+    found = [
+        (row[1], bytes(row[2]), repr((row[0], *row[3:])).encode()) for row in alone
+    ]
+    for asked, width, pack, stage in packed:
+        size = record_type(width).itemsize
+        for start in range(0, len(pack), size):
+            record = bytes(pack[start : start + size])
+            found.append((asked, record[:16], record[16:] + bytes([stage])))
+    return found
 
 
 def test_the_disk_and_the_log_hold_neither_address_nor_key_nor_moment(
@@ -266,20 +306,43 @@ def test_a_key_that_knows_tokens_again_is_refused_before_anything_is_sent(
 # The network observer
 
 
-def test_a_message_depends_on_the_response_alone() -> None:
-    """The same response from different answers is the same message, byte for byte but for the random key."""
+def test_a_message_depends_on_the_response_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a client really sends: the same response from different answers is the same request, but for the key."""
     design = k_ary(ANIMALS, epsilon=1)
-    asked = small(name="animals", questions=(question("animal", design),))
-    source = seeded("a message depends on the response alone")
-    bodies: dict[str, set[str]] = {}
-    for number in range(60):
-        answer = ANIMALS[number % 3]
-        symbol = respond(design, answer, source=source).symbol
-        bodies.setdefault(symbol, set()).add(
-            json.dumps(submission(asked, symbol, key="0" * 32))
-        )
-    assert len(bodies) == 3
-    assert all(len(each) == 1 for each in bodies.values())
+    asked = small(
+        name="animals", questions=(question("animal", design),), keys=Keys("0" * 64)
+    )
+    wire: list[tuple[Any, ...]] = []
+
+    def once(_: Connection, *request: Any) -> bytes:
+        wire.append(request)
+        return asked.to_json().encode()
+
+    monkeypatch.setattr(Connection, "_once", once)
+    link = Link.to(asked, "http://127.0.0.1:1").text
+    requests: dict[str, set[tuple[str, bytes]]] = {}
+    for number in range(48):
+        wire.clear()
+        with Client(
+            link,
+            tmp_path / str(number),
+            patience=0,
+            source=seeded(f"a message depends on the response alone {number}"),
+        ) as client:
+            answer = ANIMALS[number % 3]
+            symbol = client.answer("animal", answer).response
+            assert client.send() == 1
+            key = client._key.encode()
+        *_, (method, path, body, *rest) = wire
+        assert body.count(key) == 1
+        seen = (answer, repr((method, path, body.replace(key, b""), *rest)).encode())
+        requests.setdefault(str(symbol), set()).add(seen)
+    assert len(requests) == 3
+    for seen_with in requests.values():
+        assert len({answer for answer, _ in seen_with}) > 1
+        assert len({request for _, request in seen_with}) == 1
 
 
 PARTS = {"name", "question", "kind", "holder", "path"}
@@ -642,12 +705,23 @@ def test_the_disk_holds_no_secret_that_opens_anything(
     store: Store, tmp_path: Path
 ) -> None:
     store.create(small(name="circle", admission="invitation"))
+    token = store.issue_token(Token("ann", "analyst"))
     secrets_made = [
-        store.issue_token(Token("ann", "analyst")),
+        token,
         *store.invite("circle", 3),
+        *(store.start_session(token, seconds=3600) for _ in range(3)),
     ]
     kept = on_disk(tmp_path)
-    assert not any(each.encode() in kept for each in secrets_made)
+    for text in secrets_made:
+        drawn = text.removeprefix("dn_").removeprefix("in_")
+        assert len(base64.urlsafe_b64decode(drawn)) == 24, "192 bits: nobody guesses"
+        assert drawn.encode() not in kept
+        assert base64.urlsafe_b64decode(drawn) not in kept
+    assert len(set(secrets_made)) == len(secrets_made)
+    assert store.find_session(secrets_made[-1]) == store.find_token(token)
+    assert hashlib.sha256(secrets_made[-1].encode()).digest() in kept, (
+        "this finds it"
+    )
 
 
 def test_what_was_withdrawn_is_gone_from_the_disk(
