@@ -10,13 +10,39 @@ from pathlib import Path
 import httpx
 
 from deniable.collector.app import make_app
+from deniable.collector.intake import SubmissionWriter
 from deniable.collector.settings import Settings
 from deniable.collector.store import Sent, Submission, Token, open_store
+from deniable.collector.store.base import Erasure, WithdrawalRequest
 from tests.support.collector import listening
 from tests.support.surveys import small
 
 PEOPLE = 100
 PATIENCE = 20  # seconds for what takes some hundredths of one
+
+
+def test_who_withdraws_is_told_when_another_thread_has_overwritten_it(
+    tmp_path: Path,
+) -> None:
+    """Such as one that closes the survey, and writes everything anew."""
+    store = open_store(tmp_path / "collector.db")
+    store.create(small())
+    survey, key = store.open("small").id, bytes(16)
+    store.add([Submission(survey, key, None, (Sent(0, 0, 1),))])
+    store._rewriter._next = time.monotonic() + 3600
+
+    async def run() -> Erasure:
+        with SubmissionWriter(store, hold=0) as writer:
+            waiting = asyncio.create_task(
+                writer.withdraw(WithdrawalRequest(survey, key))
+            )
+            while store.tallies(survey, 0).respondents:
+                await asyncio.sleep(0.01)
+            await asyncio.to_thread(store.close, "small")
+            return await asyncio.wait_for(waiting, PATIENCE)
+
+    assert asyncio.run(run()) == Erasure(1, overwritten=True)
+    store.shut()
 
 
 def test_a_hundred_who_withdraw_keep_nobody_waiting(tmp_path: Path) -> None:

@@ -355,8 +355,11 @@ class SubmissionWriter(Closable):
             ]
 
     def _rewrite(self) -> None:
+        pause = self._store.rewrite_pause
+        if pause is None:  # another thread has done it
+            self._tell_erased(overwritten=True)
         # whoever ends the store does it at the end
-        if self._store.rewrite_pause != 0.0 or self._ending:
+        if pause != 0.0 or self._ending:
             return
         try:
             self._tell_erased(overwritten=self._store.rewrite(at_once=True))
