@@ -338,7 +338,10 @@ def _step_group(
     """Show the upcoming copy of a group's first stages, and take the next one."""
     live, shown = (column.read(tables, table, group) for table in (LIVE, PUBLISHED))
     ahead = copy.counts if copy else shown
-    shown, ahead = _align_first_stages(shown, ahead, stages), _align_first_stages(ahead, live, stages)
+    shown, ahead = (
+        _align_first_stages(shown, ahead, stages),
+        _align_first_stages(ahead, live, stages),
+    )
     if _is_possible(shown) and _is_possible(ahead):
         if copy:
             _write(tables, PUBLISHED, column, group, shown[:stages])
