@@ -28,6 +28,11 @@ class Slow:
     """A store whose first transaction takes as long as the test wants, and that notes how much came at a time."""
 
     rewrite_pause = None
+    rewrite_lasts = 0.0
+    erase = None
+
+    def is_pool(self, works: Sequence[object]) -> bool:
+        return bool(works)
 
     def __init__(self, error: Exception | None = None) -> None:
         self.sizes: list[int] = []
