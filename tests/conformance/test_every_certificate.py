@@ -9,6 +9,7 @@ import math
 import random
 import subprocess
 import sys
+import time
 from fractions import Fraction
 from functools import cache
 from itertools import cycle
@@ -36,6 +37,7 @@ from tests.support.certified import (
     resealed,
     text_of,
 )
+from tests.support.surveys import question, small
 
 CHECKER = Path(checker.__file__)
 EVERY = [*certifiable(), *LARGE]
@@ -77,7 +79,13 @@ def test_every_family_type_and_kind_is_certified() -> None:
 
 def test_the_checker_shares_nothing_with_the_package() -> None:
     source = CHECKER.read_text(encoding="utf-8")
-    assert len(source.splitlines()) < 300
+    functions = [
+        node
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.FunctionDef)
+    ]
+    # what counts is the time that a review takes
+    assert max(node.end_lineno - node.lineno for node in functions) < 45
     imports = [
         node
         for node in ast.walk(ast.parse(source))
@@ -93,7 +101,10 @@ def test_the_checker_shares_nothing_with_the_package() -> None:
         str(node.module) for node in imports if isinstance(node, ast.ImportFrom)
     }
     assert names == {
+        "__future__",
         "collections.abc",
+        "dataclasses",
+        "functools",
         "hashlib",
         "json",
         "math",
@@ -139,6 +150,59 @@ def test_it_runs_alone(tmp_path: Path) -> None:
     )
     assert "accepted: ε = 6.0" in run("good.json").stdout
     assert 'REJECTED: claims/epsilon is "0.5"' in run("bad.json").stderr
+
+
+def test_free_text_is_escaped_where_it_is_printed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A name of a question is a setting: with other hashes the certificate is accepted, and its caveats are printed."""
+    name, thing = (
+        "\x1b[2J\u202e",
+        small(questions=(question("smokes", dn.crosswise("1/4")),)),
+    )
+    text = dn.certify(thing).to_json()
+    forged = resealed(json.loads(text.replace("smokes", json.dumps(name)[1:-1])))
+    forged_path = tmp_path / "forged.json"
+    forged_path.write_text(text_of(forged), encoding="utf-8")
+    checker.main([str(forged_path)])
+    accepted = capsys.readouterr().out
+    forged["claims"]["epsilon"] = name
+    forged_path.write_text(text_of(resealed(forged)), encoding="utf-8")
+    with pytest.raises(SystemExit) as rejected:
+        checker.main([str(forged_path)])
+    for printed in (accepted, str(rejected.value)):
+        assert "1b[2J" in printed
+        assert all(letter.isprintable() for letter in printed.replace("\n", ""))
+
+
+def test_work_is_refused_before_it_is_done(seeded: Source) -> None:
+    """Eight tables with weights of thousands of digits have products that take minutes."""
+    chance, total = random.Random(seeded.read(16)), 10**3900
+    shares = [[chance.randrange(1, total) for _ in range(2)] for _ in range(8)]
+    found = copy.deepcopy(
+        json.loads(
+            dn.certify(
+                dn.product({f"{at}": dn.matrix([[1, 0], [0, 1]]) for at in range(8)})
+            ).to_json()
+        )
+    )
+    for (first, second), factor in zip(
+        shares, found["document"]["factors"], strict=True
+    ):
+        factor["design"]["channel"] = {
+            "kind": "dense",
+            "total": str(total),
+            "weights": [
+                [str(first), str(second)],
+                [str(total - first), str(total - second)],
+            ],
+        }
+    for part in found["claims"]["parts"].values():
+        part["witness"] = {"response": "0", "likely": "0", "unlikely": "1"}
+    start = time.process_time()
+    with pytest.raises(checker.Rejected):
+        checker.verify(text_of(resealed(found)))
+    assert time.process_time() - start < 2
 
 
 def another_truth(found: Any) -> bool:

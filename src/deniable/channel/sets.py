@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 MAX_CATEGORIES = 1 << 24
 """Beyond this a single response takes megabytes; up to it each pick that fills a set takes one word."""
 
+_MAX_ONES = 1 << 15  # of sets whose number is written out: 2^32,768 and more
+
 MAX_COUNTED_APART = 12
 """Categories up to which a tally counts each set of them apart, and so loses nothing: 4,096 counts, 32 kB."""
 
@@ -98,7 +100,16 @@ class Sets(TwoLevel):
         )
 
     def level(self, ones: int, *, inside: bool) -> Fraction:
-        """Return the probability of one single set of a size that can be sent, given an answer inside or outside."""
+        """Return the probability of one single set of a size that can be sent, given an answer inside or outside.
+
+        Raises:
+            InvalidDesign: among so many sets that their number takes seconds.
+        """
+        if min(ones, self.size - ones) > _MAX_ONES:
+            raise InvalidDesign(
+                f"the sets hold {ones:,} of {self.size:,} categories; expected at most {_MAX_ONES:,}, or all but so "
+                "many, to tell the probability of one of them."
+            )
         p_included = self.inclusion(ones)
         if inside:
             return (
@@ -212,8 +223,13 @@ class Sets(TwoLevel):
     def merged_rows(self, max_written: int) -> MergedRows | None:  # noqa: ARG002 - of any size
         return [
             (((1 << ones) - 1,), {Fraction(1), self._odds_or_zero(ones)})
-            for ones in self.sizes
+            for ones in self.sorts
         ]
+
+    @property
+    def sorts(self) -> Sequence[int]:
+        """Sizes that stand for all: any other one has the odds of one of them."""
+        return self.sizes
 
     def _odds_or_zero(self, ones: int) -> Fraction:
         odds = self.odds(ones) if 0 < ones < self.size else Fraction(1)
@@ -452,6 +468,12 @@ class Bits(Sets):
         )
         max_ones = (self.size - 1) * (self.stray > 0) + (self.hit > 0)
         return range(fewest, max_ones + 1)
+
+    @property
+    def sorts(self) -> Sequence[int]:
+        sizes = self.sizes
+        # the odds of all sets are the same, but for none and all of the categories
+        return sorted({sizes[0], sizes[len(sizes) // 2], sizes[-1]})
 
     @property
     def bitwise(self) -> Bits:

@@ -22,11 +22,14 @@ Losses: TypeAlias = tuple[tuple[Fraction, Fraction], ...]
 LossSet: TypeAlias = frozenset[Losses]
 """The groups of all pairs of answers; equal ones once."""
 
-MOST_TERMS = 200_000
-"""Products of groups that are worked out for responses that leave together: seconds."""
+MOST_TERMS = 50_000
+"""Products of groups that are worked out for responses that leave together: a second."""
 
-MOST_COMPARED = 1_000_000
-"""Pairs of answers times responses that are gone through in a table: seconds."""
+MOST_COMPARED = 100_000
+"""Pairs of answers times responses that are gone through in a table: a second."""
+
+MOST_PARTS = 16
+"""Responses that leave together, whose groups are multiplied: the products have as many times the digits."""
 
 
 def privacy_losses(channel: Channel) -> LossSet | None:
@@ -84,6 +87,7 @@ def combine_losses(parts: Sequence[LossSet | None]) -> LossSet | None:
     for losses in parts:
         if (
             losses is None
+            or len(parts) > MOST_PARTS
             or sum(map(len, combined)) * sum(map(len, losses)) > MOST_TERMS
         ):
             return None

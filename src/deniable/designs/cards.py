@@ -142,9 +142,15 @@ def _weights(ratio: Fraction, middle: Fraction) -> list[int]:
 
 
 _MAX_TERMS = 2_000_000  # terms of the exact sum
+_MAX_CARDS = 2_000  # the number of hands has as many binary digits
 
 
-def excess(counts: Sequence[int], remaining: int, gamma: Fraction) -> Fraction:
+def excess(
+    counts: Sequence[int],
+    remaining: int,
+    gamma: Fraction,
+    max_terms: int = _MAX_TERMS,
+) -> Fraction:
     """Return Σ_k E[(a_k − γ·a_{L+1−k})₊] / remaining, with a the numbers of a random hand of `remaining` cards.
 
     This is δ at γ = e^ε against somebody who knows all other cards.
@@ -154,7 +160,7 @@ def excess(counts: Sequence[int], remaining: int, gamma: Fraction) -> Fraction:
     a_{L+1−k} / remaining, and the best set of responses takes each k where the first exceeds γ times the second.
 
     Raises:
-        InvalidRequest: more than two million terms.
+        InvalidRequest: more terms than that, or more than 2,000 cards.
     """
     if remaining == 1:  # the last card is known
         middle = counts[len(counts) // 2] if len(counts) % 2 else 0
@@ -165,9 +171,10 @@ def excess(counts: Sequence[int], remaining: int, gamma: Fraction) -> Fraction:
         if 2 * k + 1 != len(counts)
     ]
     terms = sum((min(a, remaining) + 1) * (min(b, remaining) + 1) for a, b in pairs)
-    if terms > _MAX_TERMS:
+    if terms > max_terms or sum(counts) > _MAX_CARDS:
         raise InvalidRequest(
-            f"δ is a sum of {terms:,} terms for this deck; expected at most {_MAX_TERMS:,}.",
+            f"δ is a sum of {terms:,} terms for this deck of {sum(counts):,} cards; expected at most {max_terms:,} "
+            f"terms and {_MAX_CARDS:,} cards.",
             "Use the ε against the collector, which is exact for every deck, or smaller groups.",
         )
     n_hands = math.comb(sum(counts), remaining)

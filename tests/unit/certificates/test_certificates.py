@@ -54,23 +54,18 @@ SMALL: list[Channel] = [
 @pytest.mark.parametrize("channel", SMALL, ids=repr)
 def test_the_checkers_closed_forms_are_what_a_table_says(channel: Channel) -> None:
     body = channel.to_body()
-    closed, written = (
-        checker.KINDS[body["kind"]](body),
-        checker.dense(channel.dense().to_body()),
+    closed = checker.read_channel(body)
+    written = checker.dense(channel.dense().to_body())
+    assert (closed.parity, closed.is_admissible) == (
+        written.parity,
+        written.is_admissible,
     )
-    assert (closed["parity"], closed["admissible"]) == (
-        written["parity"],
-        written["admissible"],
-    )
-    assert all(
-        checker.delta_of(closed["pairs"])(g) == checker.delta_of(written["pairs"])(g)
-        for g in GAMMAS
-    )
-    for response in range(closed.get("first", channel.responses)):
+    assert all(checker.delta(closed, g) == checker.delta(written, g) for g in GAMMAS)
+    for response in range(closed.first or channel.responses):
         row = [
             channel.probability(response, given=j) for j in range(channel.answers)
         ]
-        told = [closed["likelihood"](response, j) for j in range(channel.answers)]
+        told = [closed.likelihood(response, j) for j in range(channel.answers)]
         assert [each * sum(told) for each in row] == [
             each * sum(row) for each in told
         ]
@@ -158,8 +153,9 @@ def test_the_parity_of_padded_responses_is_that_of_all_rows(design: Any) -> None
         for i in range(design.scheme.responses)
     ]
     brute = max(max(row) / min(row) for row in every)
-    own, _ = checker.items(json.loads(design.to_json()), dn.certify(design).claims)
-    assert own["parity"] == str(brute)
+    body = checker.open_document(json.loads(design.to_json()), "keyvalue-design")
+    own = checker.item_design(body, dn.certify(design).claims)
+    assert own.claims["parity"] == str(brute)
 
 
 def test_the_delta_of_a_deck_is_that_of_all_hands() -> None:

@@ -16,6 +16,9 @@ from deniable.claims.statements import (
 from deniable.designs import Deck, Design
 from deniable.designs.cards import excess
 
+MOST_HANDS = 200_000
+"""Terms of δ at each point of the curve: a second."""
+
 
 def claims(deck: Deck, prior: Priors = None) -> Claims:
     """Return the claims about all responses to a collector who knows all other answers, and about one seen alone.
@@ -40,7 +43,7 @@ def claims(deck: Deck, prior: Priors = None) -> Claims:
     curve = [
         {
             "gamma": ratio_text(gamma),
-            "delta": ratio_text(excess(deck.counts, remaining, gamma)),
+            "delta": ratio_text(excess(deck.counts, remaining, gamma, MOST_HANDS)),
         }
         for gamma in gamma_grid(deck.parity_collector)
     ]
@@ -60,9 +63,12 @@ def single_response_design(deck: Deck) -> Design:
     return Design("deck", deck.categories, symbols, Dense(weights, deck.cards))
 
 
-def caveats(deck: Deck) -> tuple[str, ...]:
+def caveats(deck: Deck) -> tuple[str, ...]:  # noqa: ARG001 - the same for all
     """Return the assumptions and limits of the guarantee, in sentences."""
-    return (deck.guarantee,)
+    return (
+        "ε is that against a collector who sees all responses and knows the answers of all other respondents; a "
+        "response that is seen alone has claims of its own.",
+    )
 
 
 def labelled_design(deck: Deck) -> None:  # noqa: ARG001 - none for any

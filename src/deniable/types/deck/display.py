@@ -20,6 +20,11 @@ def sheet(deck: Deck) -> Sheet:
     return view_sheet(_title(deck), views(deck)[0], (deck.guarantee,))
 
 
+def methods_notes(deck: Deck) -> tuple[str, ...]:
+    """Return sentences for a methods section."""
+    return (deck.guarantee,)
+
+
 def views(deck: Deck, *, pictured: bool = False) -> tuple[ChannelView, ...]:
     """Return the probabilities of one response that is seen alone."""
     return design_views(single_response_design(deck), pictured=pictured)

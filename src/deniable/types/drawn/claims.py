@@ -15,11 +15,12 @@ def claims(design: DrawnDesign, prior: Priors = None) -> Claims:
     return factor_claims(dict(design.factors), prior, design.each)
 
 
-def caveats(design: DrawnDesign) -> tuple[str, ...]:  # noqa: ARG001 - the same for all
+def caveats(design: DrawnDesign) -> tuple[str, ...]:
     """Return the assumptions and limits of the guarantee, in sentences."""
-    return (
-        "Which items were drawn is sent along; it does not depend on the answers.",
+    drawn = (
+        "Which items were drawn is sent along; it does not depend on the answers."
     )
+    return (drawn, design.caveat) if design.caveat else (drawn,)
 
 
 def labelled_design(design: DrawnDesign) -> None:  # noqa: ARG001 - none for any

@@ -13,7 +13,7 @@ from deniable.claims.statements import (
 from deniable.designs import Design
 from deniable.rendering import formats
 from deniable.types.key_value.design import KeyValueDesign, symbol_design
-from deniable.types.key_value.schemes import Index
+from deniable.types.key_value.schemes import Index, Padded
 
 
 def claims(design: KeyValueDesign, prior: Priors = None) -> Claims:
@@ -26,11 +26,11 @@ def claims(design: KeyValueDesign, prior: Priors = None) -> Claims:
     if symbol is not None:
         return channel_claims(symbol, prior)
     refuse_prior(prior)
-    marked = len(design.scheme.cells(design.scheme.witness.response))
+    assert isinstance(design.scheme, Padded)
     return {
         "rule": "padded",
         **guarantee(design.parity, None),
-        "witness": {"marked": str(marked)},
+        "witness": {"marked": str(design.scheme.marked)},
     }
 
 

@@ -292,6 +292,9 @@ def extreme(
     return FilledPlaces(total + left * empty, tuple(taken))
 
 
+_MAX_PADDING = 10_000  # places: rows that attain a parity fill so many
+
+
 def check_padding(items: int, padding: int) -> None:
     """Refuse a number of places that does not fit the number of items.
 
@@ -301,10 +304,11 @@ def check_padding(items: int, padding: int) -> None:
     if (
         isinstance(padding, bool)
         or not isinstance(padding, int)
-        or not 1 <= padding <= items
+        or not 1 <= padding <= min(items, _MAX_PADDING)
     ):
         raise InvalidDesign(
-            f"padding is {quoted(padding)}; expected a whole number from 1 to {items:,}, the number of items.",
+            f"padding is {quoted(padding)}; expected a whole number from 1 to {items:,}, the number of items, and at "
+            f"most {_MAX_PADDING:,}.",
             "Take about as many as most people have: fewer cuts off those who have more, more adds noise for all.",
         )
 
@@ -408,10 +412,12 @@ class Padded(Scheme):
 
     Attributes:
         padding: ℓ.
+        marked: how many items the response marks at which the parity is attained.
     """
 
     one_each: ClassVar[bool] = False
     padding: int
+    marked: int
 
     @property
     def multiplier(self) -> int:
@@ -503,9 +509,14 @@ class Unary(Padded):
         return exact.ratio(most.total, least.total)
 
     @cached_property
+    def marked(self) -> int:  # type: ignore[override]  # worked out here
+        """How many items the vector marks at which the parity is attained."""
+        return max(marks(self.items, self.padding), key=self._ratio)
+
+    @cached_property
     def witness(self) -> RowWitness:
         """A vector and two rows that attain the parity; only how many items are marked needs to be tried."""
-        best = max(marks(self.items, self.padding), key=self._ratio)
+        best = self.marked
         most, least = extremes(self.levels, self.items, self.padding, best)
         same, turned = self.symbol.weights[PLUS][1:]
         sign = Fraction(1 if same >= turned else -1)
@@ -710,6 +721,11 @@ class Direct(Padded):
     def witness(self) -> RowWitness:
         """A response and two rows that attain the parity: an item with a sign, or nothing."""
         return max((self._of_item, self._of_nothing), key=self._ratio)
+
+    @property
+    def marked(self) -> int:  # type: ignore[override]  # worked out here
+        """1 where the parity is attained by an item that is sent, 0 where it is by nothing."""
+        return int(self.witness.response < 2 * self.items)
 
     def _ratio(self, each: RowWitness) -> exact.Ratio:
         return exact.ratio(
