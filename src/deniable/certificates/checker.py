@@ -47,7 +47,7 @@ MAX_VALUES = 1 << 31  # values of a hash
 MAX_POWER = 256  # of a prime, as the number of values
 MAX_NUMBER = 1 << 53  # all other integers that are numbers of JSON
 MAX_DIGITS = 4_000  # of a weight
-MAX_WORK = 4_000_000  # operations on integers of 1,000 bits: seconds
+MAX_WORK = 1_500_000  # operations on integers of 1,000 bits: seconds
 
 
 class Rejected(Exception):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from deniable.cli.common import CommandOutput, guard_command, print_json, tell
+from deniable.cli.common import CommandOutput, guard_command, print_json, say, tell
 from deniable.cli.reading import read_numbers
 from deniable.errors import InvalidRequest, UnreadableFile
 
@@ -16,11 +16,12 @@ if TYPE_CHECKING:
     from deniable.certificates import Certificate
     from deniable.claims.statements import Priors
     from deniable.documents import HashedDocument
+    from deniable.survey import Survey
 
 
 @guard_command
 def certify(
-    file: Path | None = None,
+    file: str | None = None,
     *,
     prior: list[str] | None = None,
     registry: bool = False,
@@ -30,7 +31,8 @@ def certify(
     """Certify what a design, a ladder or a survey promises, in exact numbers that anybody can check again.
 
     Args:
-        file: a design of any type, a ladder, a deck or a survey.
+        file: a design of any type, a ladder, a deck or a survey; or the link of a survey, whose hash is then that of
+            the link.
         prior (A,B,C|NAME=NUMBER,…): what somebody believes of the answers beforehand; for one of several parts
             PART:A,B,C. May be repeated.
         out: write it: .json to be checked, .html or .txt to be read.
@@ -39,6 +41,7 @@ def certify(
     """
     from deniable.certificates import certify as certified
     from deniable.certificates.certificate import checker_source
+    from deniable.survey import Survey
 
     if checker:
         typer.echo(checker_source(), nl=False)
@@ -48,7 +51,8 @@ def certify(
             "nothing to certify was named; expected a file.",
             "For example design.json, or survey.toml.",
         )
-    certificate = certified(_read(file), _priors(prior or []))
+    subject = _fetch(file) if "://" in file else _read(Path(file))
+    certificate = certified(subject, _priors(prior or []))
     document = certificate.to_json(indent=1)
     text = _render(certificate, document, output, registry)
     output.write(text.rstrip("\n"))
@@ -56,6 +60,11 @@ def certify(
         print_json(document)
     elif output.out is None:
         tell(text, soft_wrap=True)
+    if isinstance(subject, Survey) and subject.keys is None:
+        say(
+            "This survey is not fielded: its collector adds keys, and with them the hash changes. To compare hashes, "
+            "certify the link that respondents get."
+        )
 
 
 def _render(
@@ -71,6 +80,16 @@ def _render(
             ".txt": certificate.to_text,
         }.get(ending, lambda: document)()
     return text
+
+
+def _fetch(link: str) -> Survey:
+    """Read the definition that a link names from its collector."""
+    from deniable.client.connection import Connection
+    from deniable.client.state import fetch_survey
+    from deniable.survey import Link
+
+    target = Link.read(link)
+    return fetch_survey(target, Connection(target.base, patience=10))
 
 
 def _read(path: Path) -> HashedDocument:

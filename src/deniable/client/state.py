@@ -55,7 +55,7 @@ class DeviceState:
     @property
     def path(self) -> str:
         """Path of the collector's routes for this survey."""
-        return f"/api/surveys/{self.link.survey}"
+        return _path(self.link)
 
     @cached_property
     def survey(self) -> Survey:
@@ -68,26 +68,10 @@ class DeviceState:
         with self.transaction() as tables:
             text = look_up(tables, "definition")
         if text is None:
-            text = self._connection.ask("GET", self.path).decode()
-            survey = Survey.from_json(text)
-            self.link.check(survey)
-            if survey.keys is None:
-                raise Incompatible(
-                    "the definition has no keys that receipts are verified with; expected a fielded survey."
-                )
-            if self.link.author:
-                self._check_author(survey)
+            text = fetch_survey(self.link, self._connection).to_json()
             with self.transaction() as tables:
                 text = keep_fact(tables, "definition", text)
         return Survey.from_json(text)
-
-    def _check_author(self, survey: Survey) -> None:
-        signed = AuthorSignature.from_json(self.ask("GET", "/signature"))
-        if (signed.survey, signed.author) != (survey.hash, self.link.author):
-            raise Incompatible(
-                f"the definition is signed by {signed.author:.12}…; the link names the author {self.link.author:.12}….",
-                "Nothing was answered. Ask whoever gave you the link.",
-            )
 
     def ask(self, method: str, path: str, body: object = None) -> bytes:
         """Ask the collector about this survey."""
@@ -103,6 +87,35 @@ class DeviceState:
         self._connection.ask(
             "POST", f"{self.path}/batches", body, "application/x-ndjson", token
         )
+
+
+def fetch_survey(link: Link, connection: Connection) -> Survey:
+    """Return the definition that a link names.
+
+    Raises:
+        NotSent: the collector cannot be reached.
+        Incompatible: the collector has another one, or one that the author of the link has not signed.
+    """
+    survey = Survey.from_json(connection.ask("GET", _path(link)))
+    link.check(survey)
+    if survey.keys is None:
+        raise Incompatible(
+            "the definition has no keys that receipts are verified with; expected a fielded survey."
+        )
+    if link.author:
+        signature = connection.ask("GET", f"{_path(link)}/signature")
+        signed = AuthorSignature.from_json(signature)
+        if (signed.survey, signed.author) != (survey.hash, link.author):
+            raise Incompatible(
+                f"the definition is signed by {signed.author:.12}…; the link names the author {link.author:.12}….",
+                "Nothing was answered. Ask whoever gave you the link.",
+            )
+    return survey
+
+
+def _path(link: Link) -> str:
+    """Return the path of the collector's routes for a survey."""
+    return f"/api/surveys/{link.survey}"
 
 
 def look_up(tables: Tables, name: str) -> str | None:
