@@ -52,7 +52,7 @@ def test_the_guides_commands_give_the_hash_of_the_link(
     survey = store.open("working-life").survey
     printed = ""
     with listening(make_app(UNLIMITED, store)) as base:
-        link = Link.to(survey, base).text
+        link = Link.to_survey(survey, base).text
         for command in commands():
             words = [
                 link if word.startswith("https://") else word for word in command
