@@ -2,10 +2,11 @@
 
 A ledger is the book of one respondent, a panel that of many: the tables are the same, and only this module knows them.
 
-The book is sealed: it holds the sum, modulo 2^256, of the SHA-256 of each budget, question, stage, response, release
-and withdrawal in it, and `check` adds them up anew. So a response that was exchanged, a budget that was raised and a
-withdrawal that was undone are found. A sum, because it does not hang on their order and one more costs one hash. It is
-no secret: whoever writes the seal anew as well, or puts an older copy of the file back, is not found by it.
+The book is sealed: it holds the sum, modulo 2^256, of the SHA-256 of every row of every table. Each transaction
+compares the seal before it reads anything else, and one that writes seals the book again. So an operation on a book in
+which a row was edited, deleted or added past the program is refused. The seal covers the rows that are there, not the
+history of them: a hash chain over all that was ever entered would depend on erased answers, and so tell them. It is no
+secret: an attacker who writes the seal anew as well, or puts an older copy of the whole book back, is not found by it.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import hashlib
 import json
 import math
 import os
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -32,7 +34,7 @@ from deniable.db import (
     migrate,
 )
 from deniable.designs import Design
-from deniable.errors import InvalidRequest, UnreadableFile, quoted
+from deniable.errors import DeniableError, InvalidRequest, UnreadableFile, quoted
 from deniable.exact import Ratio
 from deniable.release.receipts import (
     Budget,
@@ -58,8 +60,9 @@ MIGRATIONS = (
         "first",
         (
             """CREATE TABLE release_book (
-                id TEXT NOT NULL, kind TEXT NOT NULL, budget TEXT, made TEXT NOT NULL, seal TEXT NOT NULL
+                id TEXT NOT NULL, kind TEXT NOT NULL, budget TEXT, made TEXT NOT NULL
             )""",
+            "CREATE TABLE release_seal (seal TEXT NOT NULL)",
             "CREATE TABLE release_design (hash TEXT PRIMARY KEY, body TEXT NOT NULL)",
             """CREATE TABLE release_question (
                 id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, about TEXT NOT NULL REFERENCES release_design,
@@ -97,7 +100,18 @@ MIGRATIONS = (
     ),
 )
 
-_SEALS = 1 << 256  # how many seals there are
+# Statements that read all rows: of every table that a migration makes, but the seal's own.
+_SEALED = (
+    *(
+        f"SELECT * FROM {table}"
+        for migration in MIGRATIONS
+        for table in re.findall(
+            r"CREATE TABLE (\w+)", " ".join(migration.statements)
+        )
+        if table != "release_seal"
+    ),
+    f"SELECT name FROM migration WHERE part = '{PART}'",
+)
 _NAMED_RESPONDENTS = 400  # up to so many are asked for by name; beyond it all are read, which is quicker
 
 
@@ -190,7 +204,6 @@ class Book:
         self._add_design(about)
         row = QuestionRow(self._next("release_question"), name, about.hash, budget)
         self.tables.insert("release_question", QuestionRow._fields, [row])
-        self._seal([_question_entry(*row)])
         return row
 
     def stages(self, question: int) -> list[StageRow]:
@@ -212,7 +225,6 @@ class Book:
             ("id", "design", "parity", "question", "place"),
             [(*row, question, position)],
         )
-        self._seal([_stage_entry(*row, question)])
         return row
 
     def design(self, hash_: str) -> Staged:
@@ -330,19 +342,6 @@ class Book:
     def erase(self, respondents: Sequence[str], question: int, when: str) -> None:
         """Erase answers, secrets and what is not out, of one question or of every one, and note the withdrawal."""
         keys = [(name, question, question) for name in respondents]
-        waiting = (
-            "SELECT respondent, stage, response FROM release_response JOIN release_stage ON stage = id "
-            "WHERE released = 0 AND (question = ? OR ? = 0)"
-        )
-        gone = (
-            _response_entry(stage, name, text)
-            for name, stage, text in self._rows_of(
-                waiting, respondents, question, question
-            )
-        )
-        self._seal(
-            (_withdrawal_entry(name, question, when) for name in respondents), gone
-        )
         self.tables.each(
             "UPDATE release_answer SET answer = NULL, secret = NULL WHERE respondent = ? AND (question = ? OR ? = 0)",
             keys,
@@ -383,15 +382,11 @@ class Book:
         self.tables.insert(
             "release_response", ("stage", "respondent", "response", "released"), rows
         )
-        self._seal(_response_entry(stage, name, text) for _, name, text, _ in rows)
-        if released:
-            self._seal(_out_entry(stage, name) for _, name, _, _ in rows)
 
     def mark_released(self, stage: int, respondents: Sequence[str]) -> None:
         """Note that responses are out."""
         statement = "UPDATE release_response SET released = 1 WHERE stage = ? AND respondent = ?"
         self.tables.each(statement, [(stage, name) for name in respondents])
-        self._seal(_out_entry(stage, name) for name in respondents)
 
     def reached(self, respondents: Sequence[str]) -> dict[str, dict[int, int]]:
         """Return for each respondent the place of the finest stage that is out, by question."""
@@ -510,46 +505,61 @@ class Book:
             kind, question, name, body,
         )  # fmt: skip
 
-    def _seal(self, added: Iterable[str], erased: Iterable[str] = ()) -> None:
-        """Add entries to the seal, and take those away that are erased."""
-        seal = (
-            int(self.tables.value("SELECT seal FROM release_book"), 16)
-            + _sum(added)
-            - _sum(erased)
-        )
-        self.tables.run("UPDATE release_book SET seal = ?", f"{seal % _SEALS:x}")
+    def seal(self) -> str:
+        """Seal the rows as they are now, and return the seal."""
+        seal = self._row_sum()
+        self.tables.run("DELETE FROM release_seal")
+        self.tables.insert("release_seal", ("seal",), [(seal,)])
+        return seal
 
-    def _entries(self) -> Iterator[str]:
-        """Yield all that is sealed."""
-        yield _book_entry(
-            *self.tables.rows("SELECT id, kind, budget, made FROM release_book")[0]
+    def check_seal(self) -> None:
+        """Compare the seal with the rows.
+
+        Raises:
+            UnreadableFile: a row was edited, deleted or added past the program.
+        """
+        if self.tables.rows("SELECT * FROM release_seal") != [(self._row_sum(),)]:
+            raise UnreadableFile(
+                f"this {self.kind} was changed by another hand: a row was edited, deleted or added past the program.",
+                "Restore it from a copy, and trust nothing that was released since.",
+            )
+
+    def _row_sum(self) -> str:
+        """Return the sum, modulo 2^256, of the SHA-256 of all rows, each with the statement that reads it."""
+        digest, read = hashlib.sha256, int.from_bytes
+        total = sum(
+            read(digest(f"{statement}\0{row!r}".encode()).digest(), "big")
+            for statement in _SEALED
+            for row in self.tables.stream(statement)
         )
-        for row in self.questions():
-            yield _question_entry(*row)
-            for stage in self.stages(row.id):
-                yield _stage_entry(*stage, row.id)
-        for stage, name, text, out in self.tables.stream(
-            "SELECT stage, respondent, response, released FROM release_response"
-        ):
-            yield _response_entry(stage, name, text)
-            if out:
-                yield _out_entry(stage, name)
-        for row in self.tables.stream(
-            "SELECT respondent, question, at FROM release_withdrawal"
-        ):
-            yield _withdrawal_entry(*row)
+        return f"{total % 2**256:x}"
 
     def check(self) -> None:
-        """Check the tables, the seal, the history, and that all that is out was counted.
+        """Check the tables, the history, and that all that is out was counted; the seal is compared before.
 
         Raises:
             UnreadableFile: something is wrong.
         """
-        if self.tables.damaged():
+        try:
+            damaged = self.tables.damaged()
+            if not damaged:
+                self._check_history()
+        except DeniableError:
+            raise
+        except (ValueError, TypeError, LookupError, AttributeError):
+            damaged = True  # values that the program never wrote
+        if damaged:
             raise UnreadableFile(
                 f"the file of this {self.kind} is damaged.",
                 "Restore it from a copy.",
             )
+
+    def _check_history(self) -> None:
+        """Check that receipts follow each other, and that each stage that is out has one and was counted.
+
+        Raises:
+            UnreadableFile: they do not, or one is not.
+        """
         history, spent = self.receipts(), self.spent()
         verify(history)
         epsilons = {receipt.question: receipt.epsilon_after for receipt in history}
@@ -561,15 +571,6 @@ class Book:
         ):
             raise UnreadableFile(
                 "what was spent in all is not what the history counts."
-            )
-        if (
-            self.tables.value("SELECT seal FROM release_book")
-            != f"{_sum(self._entries()):x}"
-        ):
-            raise UnreadableFile(
-                f"this {self.kind} was changed by another hand: a response exchanged, a budget raised, a withdrawal "
-                "undone, or the like.",
-                "Restore it from a copy, and trust nothing that was released since.",
             )
 
     def _check_stages(
@@ -667,15 +668,12 @@ class Bookkeeper(Closable):
                         "Open it, or choose another name.",
                     )
                 migrate(tables, PART, MIGRATIONS)
-                columns, row = (
-                    ("id", "kind", "budget", "made", "seal"),
-                    (name, cls.KIND, limit, utc_now()),
-                )
                 tables.insert(
                     "release_book",
-                    columns,
-                    [(*row, f"{_sum([_book_entry(*row)]):x}")],
+                    ("id", "kind", "budget", "made"),
+                    [(name, cls.KIND, limit, utc_now())],
                 )
+                Book(tables, cls.KIND, {}).seal()
         except BaseException:
             database.close()
             raise
@@ -710,9 +708,17 @@ class Bookkeeper(Closable):
 
     @contextmanager
     def transaction(self, *, write: bool = True) -> Iterator[Book]:
-        """Run a transaction on the book, for those who release under conditions of their own."""
+        """Run a transaction on the book, for those who release under conditions of their own.
+
+        Raises:
+            UnreadableFile: the book was changed by another hand.
+        """
         with self.database.transaction(write=write) as tables:
-            yield Book(tables, self.KIND, self._designs)
+            book = Book(tables, self.KIND, self._designs)
+            book.check_seal()
+            yield book
+            if write:
+                book.seal()
 
     def receipts(self) -> tuple[Receipt, ...]:
         """Return the whole history."""
@@ -725,54 +731,16 @@ class Bookkeeper(Closable):
             return write(book.receipts(), book.name())
 
     def check(self) -> None:
-        """Check the file, the history, and that all that is out was counted.
+        """Check the file, its seal, the history, and that all that is out was counted.
 
         Raises:
-            UnreadableFile: the file is damaged, or something is out that was not counted.
+            UnreadableFile: the file is damaged or was changed, or something is out that was not counted.
         """
         with self.transaction(write=False) as book:
             book.check()
 
     def close(self) -> None:
         self.database.close()
-
-
-# What is sealed, each as a text of its own. Names come last: they may hold anything.
-
-
-def _book_entry(id_: str, kind: str, budget: str | None, created: str) -> str:
-    return f"book\0{id_}\0{kind}\0{budget}\0{created}"
-
-
-def _question_entry(id_: int, name: str, about: str, budget: str | None) -> str:
-    return f"question\0{id_}\0{about}\0{budget}\0{name}"
-
-
-def _stage_entry(id_: int, design: str, parity: str, question: int) -> str:
-    return f"stage\0{id_}\0{question}\0{design}\0{parity}"
-
-
-def _response_entry(stage: int, respondent: str, response: str) -> str:
-    return f"response\0{stage}\0{response}\0{respondent}"
-
-
-def _out_entry(stage: int, respondent: str) -> str:
-    return f"out\0{stage}\0{respondent}"
-
-
-def _withdrawal_entry(respondent: str, question: int, time: str) -> str:
-    return f"withdrawal\0{question}\0{time}\0{respondent}"
-
-
-def _sum(entries: Iterable[str]) -> int:
-    digest, read = hashlib.sha256, int.from_bytes
-    return (
-        sum(
-            read(digest(entry.encode(errors="surrogatepass")).digest(), "big")
-            for entry in entries
-        )
-        % _SEALS
-    )
 
 
 def utc_now() -> str:
