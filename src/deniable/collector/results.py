@@ -33,6 +33,7 @@ from deniable.groups.estimates import GroupedEstimate
 from deniable.groups.tallies import GroupedTally
 from deniable.order.ladders import Ladder
 from deniable.rendering import formats
+from deniable.rendering.statements import state
 from deniable.report import result_texts
 from deniable.survey import Question, Survey
 from deniable.tallies import Tally, marginal
@@ -316,12 +317,15 @@ def compared(shown: ShownQuestion) -> tuple[str, ...]:
     for name, value in differences.params.items():
         if differences.adjusted[name] <= 1 - LEVEL:
             group, _, category = name.partition(f" − {REST} · ")
-            low, high = differences.interval(name, level=LEVEL)
+            bounds = differences.interval(name, level=LEVEL)
+            stated = state(value, *bounds, (-1, 1))
             label = labels[question.design.category_number(category)]
-            sentences.append(
-                f"{group}, {label}: {_points(value, '+')} points against the other groups "
-                f"({_points(low)} … {_points(high)}; adjusted p = {formats.p_value(differences.adjusted[name])})."
+            text = (
+                f"{group}, {label}: {_points(stated.value, '+')} points against the other groups "
+                f"({_points(stated.low)} … {_points(stated.high)}; "
+                f"adjusted p = {formats.p_value(differences.adjusted[name])}). {stated.remark('−100', '100')}"
             )
+            sentences.append(text.rstrip())
     return tuple(sentences)
 
 
@@ -436,7 +440,8 @@ def _sentence(
 ) -> str:
     """Tell the mean of a number, or who got a check right; else about "yes", or the answer that most people give."""
     if numbers:
-        return result_texts.about_mean(numbers.rows[0])
+        mean = numbers.rows[0]
+        return result_texts.about_mean(mean, numbers.possible(mean.name))
     if check:
         right = next(share for share in shares if share.row.name == check)
         sentence = result_texts.about(right.row, right.label)

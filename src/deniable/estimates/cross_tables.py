@@ -49,6 +49,7 @@ from deniable.estimates.statistics import Model, Statistic
 from deniable.estimates.testing import HypothesisTest, likelihood_ratio
 from deniable.files.row_names import check_same_people
 from deniable.rendering import Sheet, to_text
+from deniable.rendering.statements import POSITIVE, state, state_measure
 from deniable.tallies import Tally, marginal
 from deniable.tallies.columns import column_of
 from deniable.tallies.responses import Responses
@@ -596,16 +597,13 @@ class Table(Result[Any]):
         sentences = [test]
         if self.shares.shape == (2, 2) and isinstance(self.cells, EstimatedCells):
             ratio = self.odds_ratio()
-            low, high = ratio.conf_int(level=level)["odds ratio"]
-            sentences.append(
-                f"Odds ratio: {ratio.value:.3g} ({low:.3g} … {high:.3g})."
-            )
+            bounds = ratio.interval("odds ratio", level=level)
+            stated = state(ratio.value, *bounds, POSITIVE)
+            sentences.append(state_measure("Odds ratio", stated, "{:.3g}".format))
         if self.cells.states_strength or not math.isnan(self.cramers_v):
-            low, high = self.cramers_v_interval(level=level)
-            ends = "" if math.isnan(low) else f" ({low:.3f} … {high:.3f})"
-            sentences.append(
-                f"Cramér's V, less what noise adds: {self.cramers_v:.3f}{ends}."
-            )
+            stated = state(self.cramers_v, *self.cramers_v_interval(level=level))
+            name = "Cramér's V, less what noise adds"
+            sentences.append(state_measure(name, stated, "{:.3f}".format))
         return tuple(sentences)
 
     def _sheet(self) -> Sheet:

@@ -298,6 +298,10 @@ class Differences(Result[DifferenceRow]):
             epsilon=groups.epsilon,
             missing=groups.missing,
             notes=(*adjusting, *self.of.comparison_notes),
+            ranges={
+                name: (least - most, most - least)
+                for name, (least, most) in groups.ranges.items()
+            },
         )
 
     @property

@@ -44,6 +44,7 @@ from deniable.estimates.intervals import (
     quantile,
 )
 from deniable.rendering import Rendered, Sheet, data_frame, formats, to_csv
+from deniable.rendering.statements import ANY, POSITIVE, SHARE, Range
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -55,6 +56,29 @@ Columns: TypeAlias = tuple[tuple[str, ...], ...]
 SCHEMA = "result"
 PERCENTAGES = ("share", "frequency", "difference in share", "change in share")
 """Quantities that people read as percentages."""
+
+_RANGES: Mapping[str, Range] = {
+    **dict.fromkeys(("share", "frequency"), SHARE),
+    **dict.fromkeys(
+        ("difference in share", "change in share", "correlation"), (-1, 1)
+    ),
+    **dict.fromkeys(("odds ratio", "variance", "degree"), POSITIVE),
+}
+"""The possible values of quantities, where these do not depend on the design."""
+
+
+def value_range(design: Any) -> Range:
+    """Return the least and the largest number that one respondent can have; infinite where the design does not say."""
+    number = getattr(getattr(design, "designs", (design,))[-1], "range", design)
+    return float(getattr(number, "low", ANY[0])), float(
+        getattr(number, "high", ANY[1])
+    )
+
+
+def number_ranges(possible: Range) -> dict[str, Range]:
+    """Return the possible values of means, quantiles and of a deviation, by those of a number."""
+    least, most = possible
+    return {"": possible, "sd": (0.0, (most - least) / 2)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +164,7 @@ class Summary(Rendered, Generic[AnyRow_co]):
         epsilon: the most that a respondent has revealed; infinite where nothing is promised.
         simultaneous: whether all intervals hold together with this level.
         left_out: how many numbers have no row.
+        ranges: the possible values by name, where the quantity does not say; of all others under an empty name.
     """
 
     title: str
@@ -155,6 +180,13 @@ class Summary(Rendered, Generic[AnyRow_co]):
     epsilon: float
     simultaneous: bool = False
     left_out: int = 0
+    ranges: Mapping[str, Range] = field(default_factory=dict)
+
+    def possible(self, name: str) -> Range:
+        """Return the least and the largest possible value of a number; infinite where nothing is known of them."""
+        ranges = {"": _RANGES.get(self.quantity, ANY), **self.ranges}
+        own = name.rpartition(" · ")[2]  # without its group
+        return ranges.get(name, ranges.get(own, ranges[""]))
 
     @property
     def level_text(self) -> str:
@@ -261,6 +293,7 @@ class Description:
         missing: the number of people who sent nothing.
         notes: what is needed to read the numbers; the cost of privacy first.
         interval: the name of the intervals, where it is not that of their method.
+        ranges: the possible values by name, where the quantity does not say; of all others under an empty name.
     """
 
     title: str
@@ -271,6 +304,7 @@ class Description:
     missing: int = 0
     notes: tuple[str, ...] = ()
     interval: str = ""
+    ranges: Mapping[str, Range] = field(default_factory=dict)
 
 
 class Constructor(NamedTuple):

@@ -296,6 +296,7 @@ class GroupedEstimate(Groups[Row]):
             level=request.level,
             simultaneous=request.simultaneous,
             left_out=sum(summary.left_out for summary in summaries.values()),
+            ranges=first.ranges,
         )
 
     def _describe(self, request: IntervalRequest) -> Description:

@@ -19,6 +19,7 @@ from deniable.display.views import ChannelView
 from deniable.errors import InvalidRequest, quoted
 from deniable.estimates.results import PERCENTAGES, Result, Row, Summary
 from deniable.rendering import formats
+from deniable.rendering.statements import Statement, state
 from deniable.report.result_texts import estimator, interval_name
 from deniable.tallies.base import AdditiveTally
 from deniable.tallies.group_labels import group_name
@@ -31,6 +32,7 @@ Device: TypeAlias = tuple[str, AnyDesign]
 _MAX_PROBABILITIES = 16  # in a sentence; more are a table
 _MAX_LISTED = 6  # parameters of a prior, or groups, that are named one by one
 _MAX_DEVICES = 4  # whose probabilities are told; more are a table
+_NOISE = 1e-9  # by which an end of an interval may be off
 _ADVICE = "Let a random device"  # how a caveat goes on for those who plan; a methods section tells what was done
 
 
@@ -149,23 +151,47 @@ def _state_number(
     summary: Summary[Row], row: Row, label: str, number: str, people: int
 ) -> str:
     """Return a sentence about a number, without what group it is of."""
+    stated = state(row.estimate, row.low, row.high, summary.possible(row.name))
+    texts = _format_numbers(stated, percent=summary.quantity in PERCENTAGES)
+    value, low, high, least, most = texts
+    facts = f"{people:,} responses{_epsilon_clause(summary.epsilon)}"
+    subject, claim, bound = _phrases(summary.quantity, label, number)
+    if stated.is_undecided:
+        unknown = subject if summary.quantity == "share" else f"what {subject} is"
+        every = stated.every(least, most)
+        return f"the data cannot decide {unknown}: {every} would fit them ({facts})."
+    remark = stated.remark(least, most)
+    if not stated.fits:
+        return f"{subject} could not be estimated ({facts}). {remark}"
+    interval = f"{summary.level_text} {_credible(summary)}interval"
+    ends = stated.ends(low, high)
+    if not math.isfinite(stated.value):
+        return f"{bound.format(ends)} ({interval}; {facts})."
+    is_finite = math.isfinite(stated.high - stated.low)
+    ends = f" {low} to {high}" if is_finite else f": {ends}"
+    text = f"{claim.format(value)} ({interval}{ends}; {facts})."
+    pairs = ((row.low, stated.low, low), (row.high, stated.high, high))
+    cuts = [end for raw, cut, end in pairs if abs(raw - cut) > _NOISE]
+    if cuts and not remark:
+        remark = f"The interval is cut off at {' and '.join(cuts)}."
+    return f"{text} {remark}".rstrip()
+
+
+def _phrases(quantity: str, label: str, number: str) -> tuple[str, str, str]:
+    """Return what a number is, a claim with a place for its value, and one with a place for its bounds."""
+    if quantity == "share":
+        verb = label or f"answer “{number}”"
+        claim = f"{{}} {_literal(verb)}"
+        return f"how many {verb}", f"an estimated {claim}", claim
     called = label or number
-    if not math.isfinite(row.estimate):
-        return f"of “{called}” nothing could be estimated from {people:,} responses."
-    value, low, high = _format_numbers(row, percent=summary.quantity in PERCENTAGES)
-    facts = (
-        f"{summary.level_text} {_credible(summary)}interval {low} to {high}; {people:,} responses"
-        + _epsilon_clause(summary.epsilon)
-    )
-    if summary.quantity != "share":
-        of = "" if summary.quantity == called else f" of “{called}”"
-        return f"the {summary.quantity}{of} is estimated at {value} ({facts})."
-    verb = label or f"answer “{number}”"
-    if row.low <= 0 and row.high >= 1:
-        return f"the responses are too few to tell how many {verb} ({facts})."
-    remark = " The interval of an unbiased estimate may reach beyond 0% and 100%."
-    is_beyond = row.low < 0 or row.high > 1
-    return f"an estimated {value} {verb} ({facts}).{remark if is_beyond else ''}"
+    subject = f"the {quantity}" + ("" if quantity == called else f" of “{called}”")
+    claim = f"{_literal(subject)} is"
+    return subject, f"{claim} estimated at {{}}", f"{claim} {{}}"
+
+
+def _literal(text: str) -> str:
+    """Return a text for a format string, in which it stands as it is."""
+    return text.replace("{", "{{").replace("}", "}}")
 
 
 def _credible(summary: Summary[Row]) -> str:
@@ -554,9 +580,10 @@ def _find_row(
     )
 
 
-def _format_numbers(row: Row, *, percent: bool) -> list[str]:
-    """Return value and ends with the digits that the error leaves: one more than the interval's width."""
-    width, numbers = row.high - row.low, (row.estimate, row.low, row.high)
+def _format_numbers(stated: Statement, *, percent: bool) -> list[str]:
+    """Return value, ends and what is possible with the digits that the error leaves: one more than the width."""
+    width = stated.high - stated.low
+    numbers = (stated.value, stated.low, stated.high, *stated.possible)
     is_wide = math.isfinite(width) and width > 0
     if percent:
         decimals = formats.percent_decimals(width) if width > 0 else 1

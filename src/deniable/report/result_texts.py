@@ -3,26 +3,43 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 
 from deniable.estimates import Row
 from deniable.rendering import formats
+from deniable.rendering.statements import ANY, Range, state
 
 
-def about_mean(row: Row) -> str:
-    """Tell an estimated mean in a sentence.
+def about_mean(row: Row, possible: Range = ANY) -> str:
+    """Tell an estimated mean in a sentence, within the range that it can lie in.
 
     Example:
         >>> about_mean(Row("mean", 1234.5678, 100, 1038.6, 1430.6))
         'The mean is about 1,235; the interval goes from 1,039 to 1,431.'
+        >>> about_mean(Row("mean", -34, 73, -178, 110), (0, 500))
+        'The mean is at most 110. The raw estimate lies below 0.'
+        >>> about_mean(Row("mean", 240, 310, -370, 850), (0, 500))
+        'The data cannot decide what the mean is: any value from 0 to 500 would fit them.'
     """
-    low, high = (_digits(end, row.error) for end in (row.low, row.high))
-    return f"The mean is about {_digits(row.estimate, row.error)}; the interval goes from {low} to {high}."
+    stated = state(row.estimate, row.low, row.high, possible)
+    width = min(row.high - row.low, possible[1] - possible[0])
+    show = partial(_digits, width=width)
+    least, most = map(show, possible)
+    if stated.is_undecided:
+        return f"The data cannot decide what the mean is: {stated.every(least, most)} would fit them."
+    remark = stated.remark(least, most)
+    if not stated.fits:
+        return f"The mean could not be estimated. {remark}"
+    low, high = show(stated.low), show(stated.high)
+    if remark:
+        return f"The mean is {stated.ends(low, high)}. {remark}"
+    return f"The mean is about {show(stated.value)}; the interval goes from {low} to {high}."
 
 
-def _digits(value: float, error: float) -> str:
-    """Return a number with the digits that its error leaves: two of the error."""
-    places = min(max(1 - math.floor(math.log10(error)), 0), 12) if error > 0 else 3
-    return f"{value:,.{places}f}"
+def _digits(value: float, width: float) -> str:
+    """Return a number with the digits that its interval leaves: about two of the standard error."""
+    error = width / 4
+    return f"{value:,.{formats.decimals_of_error(error)}f}".replace("-", "−")
 
 
 _ESTIMATORS = {
@@ -85,47 +102,51 @@ def interval_name(method: str) -> str:
     return ", ".join(_INTERVALS.get(name, name) for name in method.split(", "))
 
 
-_NOBODY = 0.005
+_NOBODY, _HARDLY = 0.005, 0.05
+"""A share that is told as that of nobody, and the largest end of its interval."""
 
 
 def about(row: Row, label: str = "") -> str:
-    """Tell a share and its interval in words; ends are rounded outward, and left away beyond 0 … 100 %.
+    """Tell a share and its interval in words; ends are rounded outward.
 
     Example:
         >>> about(Row("yes", 0.1234, 0.02, 0.091, 0.152))
         'About 12% answer “yes”: between 9% and 16%.'
         >>> about(Row("yes", -0.01, 0.02, -0.05, 0.024), "Yes")
         'Hardly anybody answers “Yes”: at most 3%.'
-        >>> about(Row("yes", 1.09, 0.03, 1.01, 1.13))
-        'Nearly everybody answers “yes”, and the interval lies above 100%: look at the responses.'
+        >>> about(Row("yes", -0.1, 0.2, -0.5, 0.3))
+        'At most 30% answer “yes”. The raw estimate lies below 0%.'
+        >>> about(Row("yes", 1.35, 1.1, -0.75, 3.5))
+        'The data cannot decide how many answer “yes”: any share from 0% to 100% would fit them.'
     """
-    name, width = label or row.name, row.high - row.low
-    decimals = _decimals(width)
-    low, high = (
-        formats.fixed_percent(row.low, decimals, math.floor),
-        formats.fixed_percent(row.high, decimals, math.ceil),
+    name = f"“{label or row.name}”"
+    stated = state(row.estimate, row.low, row.high)
+    if stated.is_undecided:
+        return f"The data cannot decide how many answer {name}: any share from 0% to 100% would fit them."
+    decimals = _decimals(row.high - row.low)
+    ends = stated.ends(
+        formats.fixed_percent(stated.low, decimals, math.floor),
+        formats.fixed_percent(stated.high, decimals, math.ceil),
     )
-    if row.high <= 0 or row.low >= 1:
-        who, end = (
-            ("Hardly anybody", "below 0%")
-            if row.high <= 0
-            else ("Nearly everybody", "above 100%")
-        )
-        return f"{who} answers “{name}”, and the interval lies {end}: look at the responses."
-    if row.estimate < _NOBODY and row.low <= 0:
-        return f"Hardly anybody answers “{name}”: at most {high}."
-    if row.estimate > 1 - _NOBODY and row.high >= 1:
-        return f"Nearly everybody answers “{name}”: at least {low}."
-    share = f"About {formats.fixed_percent(row.estimate, decimals)} answer “{name}”"
-    if row.low <= 0 and row.high >= 1:
-        return f"{share}, but the responses are too few: any share would fit them."
-    if row.high >= 1:
-        return f"{share}: at least {low}."
-    return (
-        f"{share}: at most {high}."
-        if row.low <= 0
-        else f"{share}: between {low} and {high}."
+    remark = stated.remark("0%", "100%")
+    if not stated.fits:
+        return f"How many answer {name} could not be estimated. {remark}"
+    if stated.value < _NOBODY and stated.low <= 0 and stated.high <= _HARDLY:
+        return f"Hardly anybody answers {name}: {ends}."
+    if stated.value > 1 - _NOBODY and stated.high >= 1 and stated.low >= 1 - _HARDLY:
+        return f"Nearly everybody answers {name}: {ends}."
+    if remark or math.isnan(stated.value):
+        return f"{ends[:1].upper()}{ends[1:]} answer {name}. {remark}".rstrip()
+    return f"About {_share(stated.value, decimals)} answer {name}: {ends}."
+
+
+def _share(share: float, decimals: int) -> str:
+    """Return a share with these decimals; with more of them where it would be rounded to none or to all."""
+    text = formats.fixed_percent(share, decimals)
+    is_hidden = (text.strip("0.") == "%" and share > 0) or (
+        float(text.rstrip("%")) == 100 and share < 1
     )
+    return formats.percent(share, 1) if is_hidden else text
 
 
 def _decimals(width: float) -> int:

@@ -38,9 +38,9 @@ def test_a_sentence_takes_what_people_do() -> None:
     assert told.startswith(
         "An estimated 17.8% have paid a bribe (95% interval 12.6% to 23.3%;"
     )
-    assert "beyond" not in told
+    assert "cut off" not in told
     few = dn.estimate(dn.tally(dn.warner(p="3/5"), {"yes": 60, "no": 40}))
-    assert "may reach beyond 0% and 100%" in dn.report.sentence(few, "yes")
+    assert "The interval is cut off at 100.0%." in dn.report.sentence(few, "yes")
 
 
 def test_words_of_a_table_stay_whole_and_its_pictures_go_first() -> None:

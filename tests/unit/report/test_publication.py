@@ -141,7 +141,7 @@ def test_which_number_a_sentence_is_about() -> None:
 def test_four_respondents_tell_nothing_and_the_sentence_says_so() -> None:
     few = dn.estimate(dn.Tally(dn.warner(epsilon="1/2"), [2, 2]))
     assert sentence(few).startswith(
-        "The responses are too few to tell how many answer “yes”"
+        "The data cannot decide how many answer “yes”: any value from 0.0% to 100.0% would fit them (4 responses"
     )
 
 

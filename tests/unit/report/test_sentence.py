@@ -30,8 +30,22 @@ from deniable.report.result_texts import about
             0.53,
             -0.56,
             1.63,
-            "About 53% answer “yes”, but the responses are too few: any share would fit them.",
+            "The data cannot decide how many answer “yes”: any share from 0% to 100% would fit them.",
         ),
+        (
+            -0.2,
+            -0.6,
+            0.38,
+            "At most 38% answer “yes”. The raw estimate lies below 0%.",
+        ),
+        (
+            1.09,
+            1.01,
+            1.13,
+            "How many answer “yes” could not be estimated. The whole interval lies above 100%, which is not possible: "
+            "look at the responses.",
+        ),
+        (0.004, 0.0001, 0.06, "About 0.4% answer “yes”: between 0% and 6%."),
     ],
 )
 def test_a_share_in_words(value: float, low: float, high: float, told: str) -> None:

@@ -25,6 +25,7 @@ from deniable.estimates.stages import groups_body, groups_from_body, pool
 from deniable.estimates.statistics import Model, Statistic
 from deniable.estimates.testing import HypothesisTest, likelihood_ratio
 from deniable.rendering import formats
+from deniable.rendering.statements import state
 from deniable.tallies import Tally
 
 
@@ -133,15 +134,23 @@ class ArmComparison(Model):
     def sentence(self) -> str:
         """The result in words, with the assumption that it rests on."""
         name = list(self.params)[-1]
-        difference, z, p = self.params[name], self.z[name], self.p_values[name]
-        shares = [arm.params[name] for arm in self.arms]
-        more = "more" if difference >= 0 else "less"
+        low, high = self._recovered_bounds(0.95)
+        stated = state(self.params[name], low[-1], high[-1], (-1, 1))
+        if stated.is_undecided:
+            return (
+                f"The data cannot decide by how much the share of {name!r} differs between {self._device} and asking "
+                "directly: any difference would fit them."
+            )
+        more = "more" if stated.value >= 0 else "less"
+        shares = [state(arm.params[name], 0, 1) for arm in self.arms]
+        remarks = (share.remark("0", "1") for share in shares)
+        beyond = "".join(f" {remark}" for remark in dict.fromkeys(remarks) if remark)
         return (
-            f"With {self._device} the share of {name!r} is estimated {abs(100 * difference):.1f} points "
-            f"{more} than when asked directly ({shares[0]:.4f} against {shares[1]:.4f}; z = {z:.2f}, p = "
-            f"{formats.p_value(p)}). That "
-            "more is nearer to the truth is an assumption: people who answer the device at random, or misunderstand "
-            "it, raise a small share too."
+            f"With {self._device} the share of {name!r} is estimated {abs(100 * stated.value):.1f} points "
+            f"{more} than when asked directly ({shares[0].value:.4f} against {shares[1].value:.4f}; "
+            f"z = {self.z[name]:.2f}, p = {formats.p_value(self.p_values[name])}).{beyond} That more is nearer to the "
+            "truth is an assumption: people who answer the device at random, or misunderstand it, raise a small share "
+            "too."
         )
 
     def describe(self) -> Description:

@@ -38,7 +38,9 @@ from deniable.estimates.results import (
     Row,
     construct_result,
     join_bounds,
+    number_ranges,
     unknown_method,
+    value_range,
     words_of,
 )
 from deniable.estimates.sampling.intervals import (
@@ -59,6 +61,7 @@ from deniable.estimates.sensitivity import (
 from deniable.estimates.summary import below_zero, rests_on
 from deniable.estimates.testing import HypothesisTest, wald_test
 from deniable.rendering import formats
+from deniable.rendering.statements import SHARE, Range, state
 
 _UNKNOWN = "a number could not be estimated in every group; expected the name of one that was."
 MIN_DF = 8
@@ -549,7 +552,21 @@ class SampledEstimate(Groups[SampledRow]):
             epsilon=self.epsilon,
             missing=self.missing,
             notes=self._notes(simultaneous=request.simultaneous),
+            ranges=self._ranges(),
         )
+
+    def _ranges(self) -> dict[str, Range]:
+        """Return the possible values: of numbers by their design, of sums those of as many people."""
+        least, most = value_range(self.design)
+        if self.quantity in ("mean", "value"):
+            return number_ranges((least, most))
+        if not (is_share := self._are_shares.all()) and self.quantity != "weight":
+            return {}
+        ends = SHARE if is_share else (min(least, 0.0), max(most, 0.0))
+        return {
+            name: (scale * ends[0], scale * ends[1])
+            for name, scale in zip(self.names, self.scale.tolist(), strict=True)
+        }
 
     def _notes(self, *, simultaneous: bool) -> tuple[str, ...]:
         as_many = f"{self.respondents:,} people"
@@ -578,7 +595,8 @@ class SampledEstimate(Groups[SampledRow]):
         ]
         if shares:
             ends = [
-                formats.fixed_percent(end, 0) for end in (min(shares), max(shares))
+                formats.fixed_percent(state(end, end, end).value, 0)
+                for end in (min(shares), max(shares))
             ]
             yield (
                 f"The device adds {' to '.join(dict.fromkeys(ends))} of the variance; the rest is how people, clusters "

@@ -36,10 +36,12 @@ from deniable.estimates.results import (
     Summary,
     bounds_around,
     read_type,
+    value_range,
 )
 from deniable.estimates.shares import sampled_fraction
 from deniable.estimates.triples import Scored, Triples
 from deniable.rendering import formats
+from deniable.rendering.statements import SHARE
 from deniable.types.key_value.count import KeyValueTally
 from deniable.types.key_value.design import KeyValueDesign
 from deniable.types.key_value.items import (
@@ -453,6 +455,11 @@ class ItemEstimate(Result[Row]):
 
     def _describe(self, request: IntervalRequest) -> Description:  # noqa: ARG002 - the same for all
         title, method, notes = self.numbers.describe()
+        scale, (least, most) = self._scale(self.quantity), SHARE
+        if self.quantity in ("mean", "weight"):
+            least, most = value_range(self.design)
+        if self.quantity == "weight":  # 0 where somebody does not have the item
+            least, most = min(least, 0.0), max(most, 0.0)
         totals = (
             f"{name}: {total.value:.4g} ± {total.error:.2g}"
             for name, total in self.numbers.graph(self).items()
@@ -465,6 +472,7 @@ class ItemEstimate(Result[Row]):
             self.design.epsilon,
             self.tally.missing,
             (*totals, *notes),
+            ranges={"": (scale * least, scale * most)},
         )
 
     @property

@@ -29,6 +29,8 @@ from deniable.estimates.results import (
     Result,
     bounds_around,
     construct_result,
+    number_ranges,
+    value_range,
 )
 from deniable.estimates.sampling import (
     Asked,
@@ -192,7 +194,12 @@ class Mean(Model):
         of_shares = self.shares._describe(IntervalRequest())
         title = f"mean, {of_shares.title}"
         return dataclasses.replace(
-            of_shares, title=title, quantity="mean", notes=(note,), interval=""
+            of_shares,
+            title=title,
+            quantity="mean",
+            notes=(note,),
+            interval="",
+            ranges=number_ranges(value_range(self.scale)),
         )
 
     @property
@@ -411,7 +418,12 @@ class NumberEstimate(Result):
         title = f"numbers, {of_shares.title}"
         notes = (*self._mean.describe().notes, *of_shares.notes[1:])
         return dataclasses.replace(
-            of_shares, title=title, quantity="value", notes=notes, interval=""
+            of_shares,
+            title=title,
+            quantity="value",
+            notes=notes,
+            interval="",
+            ranges=number_ranges(value_range(self.scale)),
         )
 
     @property
@@ -555,7 +567,9 @@ def estimate_sampled(
     estimates = estimate_values(linearize, sampling, asked, domain=domain, by=by)
     # Linearized values have this mean but for rounding, by which a deviation of 0 would be negative.
     value = np.concatenate([group._values() for group in groups])
-    return dataclasses.replace(estimates, value=value, evidence=tuple(groups))
+    return dataclasses.replace(
+        estimates, quantity="value", value=value, evidence=tuple(groups)
+    )
 
 
 def mean(shares: Shares) -> Statistic[Mean]:
