@@ -12,7 +12,7 @@ from deniable.bulk.draws import Draw, ThresholdDraw, prepare
 from deniable.chance import SYSTEM, ScriptedSource, Source
 from deniable.channel import Product
 from deniable.channel.coding import code_type
-from deniable.designs import Design, k_ary, warner
+from deniable.designs import Design, hadamard, k_ary, warner
 from deniable.engines import local
 from deniable.errors import InvalidRequest, MissingExtra, OutOfRandomness
 from tests.support.hands import HARD, Counted, around, engine, everybody, scalar
@@ -194,3 +194,22 @@ def test_engines_are_found_by_name() -> None:
     assert deniable.engines.local is local
     with pytest.raises(AttributeError, match="no attribute 'cloud'"):
         _ = deniable.engines.cloud
+
+
+@pytest.mark.parametrize("bits", [39, 40, 41, 48, 52])
+def test_very_many_responses_are_drawn_as_one_by_one(bits: int) -> None:
+    """Up to 2^40 responses kernels divide by multiplying; from about 2^52 on that would be off by one."""
+    size = 2**bits - 1
+    design = hadamard(size, epsilon=1)
+    answers = np.random.default_rng(bits).integers(size, size=400)
+    source = seeded("very many responses")
+    drawn = [design.channel.draw(answer, source) for answer in answers.tolist()]
+    for fast in (False, True):
+        rows = local.draw_all(
+            design,
+            answers,
+            codes=True,
+            source=seeded("very many responses"),
+            fast=fast,
+        )
+        assert design.channel.coding.unpack(rows) == drawn, fast
