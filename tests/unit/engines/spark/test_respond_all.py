@@ -110,3 +110,17 @@ def test_groups_are_counted_on_the_cluster(
 def test_the_verb_refuses_a_frame_that_would_draw_again(spark: SparkSession) -> None:
     with pytest.raises(InvalidRequest, match="drawn anew"):
         dn.respond_all(dn.warner(1), spark.range(3))
+
+
+def test_given_cohorts_and_lone_rows_reach_the_files(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    """Eight partitions of one row each: every row leaves, in the cohort that it was given."""
+    design = dn.string_design(dn.Bloom(16, cohorts=1024), 4)
+    cohorts = [1000 + number for number in range(8)]
+    table = pa.table({"answer": ["Smith"] * 8, "group": cohorts})
+    frame = spark.createDataFrame(table).repartitionByRange(8, "group")
+    stored = respond_all(
+        design, frame, "answer", out=str(tmp_path / "out"), cohorts="group"
+    )
+    assert sorted(stored.toArrow()["cohort"].to_pylist()) == cohorts
