@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.optimize import brentq, minimize
-from scipy.stats import binom, chi2, chi2_contingency
+from scipy.stats import binom, chi2, chi2_contingency, ncx2
 
 import deniable as dn
 from deniable.errors import (
@@ -184,6 +184,20 @@ def test_measures_of_a_table_that_is_asked_directly_are_those_of_the_textbook() 
     assert found.correlation().value == pytest.approx(np.corrcoef(rows.T)[0, 1])
     assert found.share("yes", among="no").value == pytest.approx(20 / 70)
     assert found.odds_ratio(("yes", "no"), ("no", "yes")).value == pytest.approx(0.1)
+
+
+@pytest.mark.parametrize("level", [0.8, 0.9, 0.95, 0.99])
+def test_an_interval_of_the_strength_has_its_level(level: float) -> None:
+    """Of direct answers n·φ² is nearly a noncentral χ²: at each end of the interval one tail remains."""
+    direct = dn.product({"a": dn.direct(), "b": dn.direct()})
+    counts = np.array([[3000, 2000], [2200, 2800]])
+    n = counts.sum()
+    expected = np.outer(counts.sum(axis=1), counts.sum(axis=0)) / n
+    statistic = ((counts - expected) ** 2 / expected).sum()
+    table = dn.cross_table(dn.Tally(direct, counts.ravel()))
+    low, high = table.cramers_v_interval(level=level)
+    tails = ncx2.sf(statistic, 1, n * low**2), ncx2.cdf(statistic, 1, n * high**2)
+    assert tails == pytest.approx([(1 - level) / 2] * 2, rel=0.2)
 
 
 def test_correlation_with_numbers() -> None:

@@ -246,3 +246,36 @@ def test_what_cannot_be_done_says_so() -> None:
         dn.posterior(dn.Tally(dn.warner(p="3/4"), [70, 30])).above(
             "yes", float("nan")
         )
+
+
+@pytest.mark.parametrize("level", [0.5, 0.8, 0.95])
+def test_intervals_of_draws_hold_their_level(level: float) -> None:
+    """Of a thousand draws, whatever their distribution, and never a part of the level."""
+    draws = np.random.default_rng(3).beta(2, 9, 1000)
+    for narrowest in (False, True):
+        low, high = posteriors._of_draws(draws, level, narrowest=narrowest)
+        inside = ((low <= draws) & (draws <= high)).mean()
+        assert level - 0.002 <= inside <= level + 0.002, narrowest
+
+
+@pytest.mark.parametrize("level", [0.8, 0.95])
+def test_the_interval_of_the_prior_has_the_level_of_the_summary(
+    level: float,
+) -> None:
+    """Of three answers that are equally likely beforehand the share of one has the distribution 1 − (1 − x)²."""
+    design = dn.k_ary(["a", "b", "c"], epsilon=4)
+    result = dn.posterior(
+        dn.Tally(design, [50, 30, 20]), draws=np.random.default_rng(5)
+    )
+    for row in result.summary(level=level).rows:
+        tails = [1 - (1 - end) ** 2 for end in (row.prior_low, row.prior_high)]
+        assert tails == pytest.approx([(1 - level) / 2, (1 + level) / 2])
+
+
+def test_the_first_half_of_all_sweeps_is_left_out() -> None:
+    design = dn.k_ary(["a", "b", "c"], epsilon=8)
+    result = dn.posterior(
+        dn.Tally(design, [50, 30, 20]), draws=np.random.default_rng(5)
+    )
+    sweeps = posteriors._FIRST_SWEEPS
+    assert len(result.drawn.shares) == posteriors.CHAINS * (sweeps - sweeps // 2)

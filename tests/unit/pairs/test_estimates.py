@@ -261,3 +261,12 @@ def test_the_same_bytes_give_the_same_p_value(
     assert told[0].independence().tables == 999
     assert told[0] == told[1]
     assert "(999 permutations)" in str(told[0])
+
+
+def test_a_counted_p_value_is_never_zero(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The pairing that was observed counts as one of those that are as strongly associated."""
+    monkeypatch.setattr(independence, "NEAR", 0.0)
+    sent = dn.respond_all(SMOKES, ["no", "yes"] * 200, source=seeded("counted"))
+    found = dn.association(sent, sent, source=seeded("pairings"))
+    assert found.independence().tables == 999
+    assert found.p_value == 1 / 1000
