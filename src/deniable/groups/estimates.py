@@ -296,7 +296,6 @@ class GroupedEstimate(Groups[Row]):
             level=request.level,
             simultaneous=request.simultaneous,
             left_out=sum(summary.left_out for summary in summaries.values()),
-            ranges=first.ranges,
         )
 
     def _describe(self, request: IntervalRequest) -> Description:
@@ -313,6 +312,7 @@ class GroupedEstimate(Groups[Row]):
             epsilon=epsilon,
             missing=self.tally.missing,
             notes=self.comparison_notes,
+            ranges=groups[0].ranges,
         )
 
     @property
