@@ -49,7 +49,6 @@ NONE_OF_THEM = {
     "attacks.inference.answers()": "how many categories the attacked design has",
     "attacks.simulated._draw_stages(answers)": "categories of simulated people, drawn here",
     "certificates.checker.'answer'": "the number of a category, in a table of the channel",
-    "certificates.checker.factors(answers)": "numbers of the categories that a table of the channel has",
     "claims.statements.'answer'": "the number of a category, in a table of the channel",
     "claims.statements._bayes_factors(answers)": "numbers of the categories that a table of the channel has",
     "certificates.page.'answer'": "the number of a category, in a table of the channel",

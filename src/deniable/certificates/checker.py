@@ -75,7 +75,7 @@ class SingleChannel(PairedResponses):
     `likelihood(i, j)` is the probability of response i given answer j, up to a factor that depends on i alone.
     """
 
-    answers: int
+    categories: int
     responses: int
     likelihood: Likelihood
     # whether every response has two likelihoods, with the parity as their ratio
@@ -229,7 +229,7 @@ def single_design(body: Body, stated: Body) -> Checked:
     channel = read_channel(body["channel"])
     labels = n_labels(body["categories"]), n_labels(body["symbols"])
     check(
-        labels == (channel.answers, channel.responses),
+        labels == (channel.categories, channel.responses),
         "there are other labels than the channel has answers and responses",
     )
     caveat = FAMILY_CAVEATS.get(body["name"], "")
@@ -416,7 +416,9 @@ def string_design(body: Body, stated: Body) -> Checked:
     k, hashes = read_filter(body["bloom"])
     channel = read_channel(body["channel"])
     total = channel.bit[2]
-    check(total and channel.answers == k, "the channel is not one of so many bits")
+    check(
+        total and channel.categories == k, "the channel is not one of so many bits"
+    )
     differing = [(n, min(hashes, k - n)) for n in range(1, min(hashes, k - 1) + 1)]
     pairs = frozenset(
         bit_groups(channel.bit, n, m, 2 * hashes) for n, m in differing
@@ -519,7 +521,7 @@ def n_items(items: Json) -> int:
 def read_symbol(body: Body) -> SingleChannel:
     """Read the channel of one item: a table whose answers are none, + and −."""
     channel = read_channel(body)
-    fits = channel.table and channel.answers == 3 >= channel.responses
+    fits = channel.table and channel.categories == 3 >= channel.responses
     check(fits, "this is no channel of an item")
     return channel
 
@@ -690,7 +692,7 @@ SCHEMES = {"unary": vector_ratios, "direct": single_ratios}
 
 def channel_claims(channel: SingleChannel, stated: Body) -> Body:
     """Return parity, ε, δ, witness, admissibility and Bayes factors; with a prior, posteriors too."""
-    k, n = channel.answers, channel.responses
+    k, n = channel.categories, channel.responses
     i, *pair = read_witness(stated["witness"], channel.first or n, k)
     attained = ratio(*(channel.likelihood(i, j) for j in pair)) == channel.parity
     check(attained, "this is no witness of the parity")
@@ -708,13 +710,15 @@ def channel_claims(channel: SingleChannel, stated: Body) -> Body:
     return claims if prior is None else {**claims, "prior": [*map(text, prior)]}
 
 
-def read_witness(stated: Body, responses: int, answers: int) -> tuple[int, int, int]:
+def read_witness(
+    stated: Body, responses: int, categories: int
+) -> tuple[int, int, int]:
     """Read the response and the two answers at which the parity is attained."""
     check_fields(stated, "response likely unlikely")
     return (
         index(stated["response"], responses),
-        index(stated["likely"], answers),
-        index(stated["unlikely"], answers),
+        index(stated["likely"], categories),
+        index(stated["unlikely"], categories),
     )
 
 
@@ -724,10 +728,10 @@ def witness_claim(response: int, likely: int, unlikely: int) -> Body:
     return {name: index_text(number) for name, number in numbers.items()}
 
 
-def read_prior(stated: list[str], answers: int) -> list[Fraction]:
+def read_prior(stated: list[str], categories: int) -> list[Fraction]:
     """Read a distribution of the answers."""
     prior = [fraction(share) for share in stated]
-    fits = len(prior) == answers and sum(prior) == 1 and min(prior) >= 0
+    fits = len(prior) == categories and sum(prior) == 1 and min(prior) >= 0
     check(fits, "the prior is no distribution")
     return prior
 
@@ -735,29 +739,29 @@ def read_prior(stated: list[str], answers: int) -> list[Fraction]:
 def bayes_factors(
     channel: SingleChannel,
     response: int,
-    answers: list[int],
+    listed: list[int],
     prior: list[Fraction] | None,
 ) -> Body:
     """Return both Bayes factors of a response: P(i | j) over the largest and the smallest P(i | j′) of other answers.
 
     The posterior is prior(j)·P(i | j) / Σ prior(j′)·P(i | j′), or None for a response that never comes.
     """
-    spend(channel.answers, channel.answers // 64)
-    row = [channel.likelihood(response, j) for j in range(channel.answers)]
+    spend(channel.categories, channel.categories // 64)
+    row = [channel.likelihood(response, j) for j in range(channel.categories)]
     factors = [
         {
             "answer": j,
             "least": text(ratio(row[j], max(others))),
             "most": text(ratio(row[j], min(others))),
         }
-        for j in answers
+        for j in listed
         for others in [row[:j] + row[j + 1 :]]
     ]
     claim: Body = {"response": index_text(response), "factors": factors}
     if prior is not None:
         joint = [share * p for share, p in zip(prior, row, strict=True)]
         shares = (
-            [text(joint[j] / sum(joint)) for j in answers] if any(joint) else None
+            [text(joint[j] / sum(joint)) for j in listed] if any(joint) else None
         )
         claim["posterior"] = shares
     return claim
@@ -818,7 +822,7 @@ def table(rows: Sequence[tuple[int, ...]], total: int) -> SingleChannel:
     return make_channel(
         [(len(set(row)), ratio(max(row), min(row))) for row in rows if any(row)],
         n,
-        answers=k,
+        categories=k,
         likelihood=lambda i, j: rows[i][j],
         pairs=pairs,
         total=total,
@@ -890,7 +894,7 @@ def diagonal(body: Body) -> SingleChannel:
     return two_level(
         same,
         other,
-        answers=k,
+        categories=k,
         responses=k,
         supported=1,
         apart=1,
@@ -916,7 +920,7 @@ def hadamard(body: Body) -> SingleChannel:
     return two_level(
         large,
         small,
-        answers=k,
+        categories=k,
         responses=order - 1,
         supported=order // 2 - 1,
         apart=order // 4,
@@ -950,7 +954,7 @@ def hashing(body: Body) -> SingleChannel:
     return two_level(
         same,
         other,
-        answers=k,
+        categories=k,
         responses=hashes * q,
         supported=hashes,
         apart=power,
@@ -1011,11 +1015,11 @@ def sets(k: int, total: int, parts: dict[int, tuple[int, int]]) -> SingleChannel
     check(total and filled, "a set is ill filled")
     odds = {t: (p * (k - t), (total - p) * t) for t, (_, p) in parts.items()}
 
-    def likelihood(response: int, answer: int) -> int:
+    def likelihood(response: int, j: int) -> int:
         t = response.bit_count()
         if t not in parts or t in (0, k):
             return int(t in parts)
-        return odds[t][not response >> answer & 1]
+        return odds[t][not response >> j & 1]
 
     return exchangeable(
         [
@@ -1024,7 +1028,7 @@ def sets(k: int, total: int, parts: dict[int, tuple[int, int]]) -> SingleChannel
         ],
         total**2 * (k - 1),
         1 << k,
-        answers=k,
+        categories=k,
         likelihood=likelihood,
         sizes={
             t: (Fraction(share, total), Fraction(share * inside, total**2))
@@ -1048,15 +1052,15 @@ def bits(body: Body) -> SingleChannel:
     check(max(hit, stray) <= total > 0, "a weight is above the total")
     odds = hit * (total - stray), stray * (total - hit)
 
-    def likelihood(response: int, answer: int) -> int:
+    def likelihood(response: int, j: int) -> int:
         is_even = response.bit_count() in (0, k)
-        return 1 if is_even else odds[not response >> answer & 1]
+        return 1 if is_even else odds[not response >> j & 1]
 
     return exchangeable(
         [odds, (0, 0)],
         total**2,
         1 << k,
-        answers=k,
+        categories=k,
         likelihood=likelihood,
         bit=(hit, stray, total),
     )
@@ -1134,7 +1138,7 @@ def leads_by_sets(garbling: Body, old: SingleChannel, new: SingleChannel) -> boo
     it was among the t, and (s − c) / (k − t) where it was not. That is enough: both sides treat all categories alike.
     """
     check_fields(garbling, "kind shares")
-    k, sizes = new.answers, dict.fromkeys(old.sizes, (Fraction(0), Fraction(0)))
+    k, sizes = new.categories, dict.fromkeys(old.sizes, (Fraction(0), Fraction(0)))
     left = dict.fromkeys(new.sizes, Fraction(1))
     for coarse, fine, *ways in garbling["shares"]:
         s, t = integer(coarse, 0, k), integer(fine, 0, k)
@@ -1156,11 +1160,11 @@ def leads_by_sets(garbling: Body, old: SingleChannel, new: SingleChannel) -> boo
 def leads_by_table(garbling: Body, old: SingleChannel, new: SingleChannel) -> bool:
     """Check P₁ = C·P₂ cell by cell."""
     table = dense({**garbling, "kind": "dense"})
-    shape = table.responses, table.answers
+    shape = table.responses, table.categories
     is_written = old.table and new.table and not old.first and not new.first
     if not is_written or shape != (old.responses, new.responses):
         return False
-    spend(old.responses * new.responses * new.answers, table.total.bit_length())
+    spend(old.responses * new.responses * new.categories, table.total.bit_length())
     return all(
         sum(
             table.likelihood(i, u) * new.likelihood(u, j)
@@ -1168,7 +1172,7 @@ def leads_by_table(garbling: Body, old: SingleChannel, new: SingleChannel) -> bo
         )
         * old.table
         == old.likelihood(i, j) * table.total * new.table
-        for j in range(new.answers)
+        for j in range(new.categories)
         for i in range(old.responses)
     )
 
