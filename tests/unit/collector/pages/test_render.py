@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from string import Formatter
 from typing import Any
 
 import pytest
@@ -20,20 +19,15 @@ def flat(words: Any, path: str = "") -> dict[str, Any]:
     }
 
 
-def places(text: str) -> set[str]:
-    return {name for _, name, _, _ in Formatter().parse(text) if name is not None}
-
-
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_language_says_everything(language: str) -> None:
     english, other = flat(locale("en").words), flat(locale(language).words)
     assert other.keys() == english.keys()
     for name, text in other.items():
         if isinstance(text, list):
-            assert len(set(text)) == len(english[name]) == 12
+            assert len(set(text)) == len(english[name])
         else:
             assert text.strip() == text != ""
-            assert places(text) == places(english[name]), name
 
 
 @pytest.mark.parametrize("language", [each for each in LANGUAGES if each != "en"])
