@@ -186,7 +186,7 @@ ARMS = _survey(
     _yes_or_no("cheated", 1),
     _yes_or_no("again", 1)
     | {"design": {"family": "direct"}, "compare": "cheated", "acknowledge": "inf"},
-    _question("check", design={"categories": ANIMALS}, check="okapi"),
+    {"name": "check", "check": "certain"},
     arms=[
         {"name": "masked", "questions": ["cheated", "check"], "odds": 2},
         {"name": "open", "questions": ["again"]},

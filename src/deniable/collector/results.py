@@ -287,7 +287,7 @@ class _Estimated(NamedTuple):
             about_numbers(shares).summary(level=LEVEL) if about_numbers else None
         )
         categories = _share_results(shown, summary, shares)
-        sentence = _sentence(categories, numbers, question.check)
+        sentence = _sentence(categories, numbers, question.right)
         return cls(shares, summary, numbers, categories, sentence)
 
 
@@ -436,15 +436,15 @@ def _pairs(tally: Tally) -> tuple[PairResult, ...]:
 
 
 def _sentence(
-    shares: Sequence[CategoryResult], numbers: Summary[Row] | None, check: str = ""
+    shares: Sequence[CategoryResult], numbers: Summary[Row] | None, right: str = ""
 ) -> str:
     """Tell the mean of a number, or who got a check right; else about "yes", or the answer that most people give."""
     if numbers:
         mean = numbers.rows[0]
         return result_texts.about_mean(mean, numbers.possible(mean.name))
-    if check:
-        right = next(share for share in shares if share.row.name == check)
-        sentence = result_texts.about(right.row, right.label)
+    if right:
+        share = next(share for share in shares if share.row.name == right)
+        sentence = result_texts.about(share.row, share.label)
         return f"The right answer: {sentence[:1].lower()}{sentence[1:]}"
     chosen = (
         shares[1]

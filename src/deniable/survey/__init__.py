@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from deniable.survey.arms import SurveyArm
+from deniable.survey.checks import CHECKS, comprehension_check
 from deniable.survey.codebook import Codebook
 from deniable.survey.harmless import HARMLESS, HarmlessQuestion, harmless_question
 from deniable.survey.keys import Keys
@@ -14,6 +15,7 @@ from deniable.survey.texts import QuestionTexts, SurveyTexts
 
 __all__ = [
     "ADMISSIONS",
+    "CHECKS",
     "DEVICES",
     "HARMLESS",
     "TEMPLATES",
@@ -26,6 +28,7 @@ __all__ = [
     "Survey",
     "SurveyArm",
     "SurveyTexts",
+    "comprehension_check",
     "harmless_question",
     "survey_template",
 ]

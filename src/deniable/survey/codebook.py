@@ -127,7 +127,7 @@ class Codebook:
         for question in self.survey.questions:
             for stage, design in enumerate(question.designs, 1):
                 about = (
-                    question.name, self._text(question), " ".join(self._arms(question)), question.check,
+                    question.name, self._text(question), " ".join(self._arms(question)), question.right,
                     question.compare, question.device, design.name, stage, epsilon_words(design.epsilon),
                 )  # fmt: skip
                 for cell in self.cells(question, design) or [
@@ -194,8 +194,10 @@ class Codebook:
         if self._arms(question):
             yield f"Asked in: {', '.join(f'`{name}`' for name in self._arms(question))}."
         if question.check:
-            right = _escape_markdown(question.check)
-            yield f"A comprehension check: the answer is sent as it is, and {right} is right."
+            yield (
+                f"The comprehension check `{question.check}` of the catalogue: what is chosen is sent as it is, and "
+                f"`{question.right}` is right."
+            )
         if question.compare:
             yield f"Compared with `{question.compare}`, which asks the same of other people."
 
@@ -261,7 +263,7 @@ class Codebook:
             "deniable": {
                 "device": question.device,
                 "arms": list(self._arms(question)),
-                "check": question.check,
+                "check": question.right,
                 "compare": question.compare,
                 "stages": [
                     self._stage(question, design) for design in question.designs

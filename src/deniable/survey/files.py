@@ -17,7 +17,8 @@ from deniable.errors import DeniableError, InvalidRequest, UnreadableFile, quote
 from deniable.order.ladders import Ladder
 from deniable.order.relaxation import family_ladder
 from deniable.survey import texts as spoken
-from deniable.survey.arms import read_arms
+from deniable.survey.arms import SurveyArm, read_arms
+from deniable.survey.checks import comprehension_check
 from deniable.survey.question import Question
 from deniable.survey.survey import Survey
 from deniable.survey.texts import QuestionTexts, SurveyTexts
@@ -25,7 +26,7 @@ from deniable.types import read_design
 
 # What a collector adds is not written by hand, and a design may be written as a ladder.
 _SURVEY = {field.name for field in fields(Survey)} - {"keys", "pilot"}
-_QUESTION = {field.name for field in fields(Question)} - {"about"} | {
+_QUESTION = {field.name for field in fields(Question)} - {"about", "right"} | {
     "design",
     "ladder",
 }
@@ -64,14 +65,12 @@ def from_document(document: object, *, folder: Path | None = None) -> Survey:
         return Survey.from_json(json.dumps(table, ensure_ascii=False))
     _refuse_unknown(table, _SURVEY, "the survey")
     languages = _list(table.get("languages", ["en"]), "languages")
-    questions = _list(table.get("questions", []), "questions", dict)
     options: dict[str, Any] = {
         name: table[name]
         for name in ("minimum", "admission", "each", "acknowledge")
         if name in table
     }
-    if "arms" in table:
-        options["arms"] = read_arms(table["arms"])
+    arms = read_arms(table["arms"]) if "arms" in table else ()
     options |= {
         name: _day(table[name], name)
         for name in ("opens", "closes")
@@ -80,11 +79,44 @@ def from_document(document: object, *, folder: Path | None = None) -> Survey:
     return Survey(
         name=table.get("name", ""),
         texts=spoken.from_body(SurveyTexts, table.get("texts"), "the survey"),
-        questions=tuple(_question(question, folder) for question in questions),
+        questions=_questions(table.get("questions", []), arms, languages, folder),
         languages=tuple(languages),
+        arms=arms,
         groups=tuple(_list(table.get("groups", []), "groups")),
         **options,
     )
+
+
+def _questions(
+    entries: object,
+    arms: tuple[SurveyArm, ...],
+    languages: list[str],
+    folder: Path | None,
+) -> tuple[Question, ...]:
+    """Return the questions in their order; checks are made when the devices that they ask about are known."""
+    tables = _list(entries, "questions", dict)
+    asked = [
+        None if "check" in table else _question(table, folder) for table in tables
+    ]
+    devices = [question for question in asked if question]
+    return tuple(
+        question or _check(table, devices, arms, languages)
+        for question, table in zip(asked, tables, strict=True)
+    )
+
+
+def _check(
+    table: Mapping[str, Any],
+    devices: list[Question],
+    arms: tuple[SurveyArm, ...],
+    languages: list[str],
+) -> Question:
+    name = table.get("name", "")
+    check = comprehension_check(
+        name, table["check"], devices, arms=arms, languages=languages
+    )
+    _refuse_unknown(table, {"name", "check"}, f"the check {quoted(name, 50)}")
+    return check
 
 
 def _question(table: Mapping[str, Any], folder: Path | None) -> Question:
@@ -92,7 +124,7 @@ def _question(table: Mapping[str, Any], folder: Path | None) -> Question:
     _refuse_unknown(table, _QUESTION, name)
     options = {
         name: table[name]
-        for name in ("device", "acknowledge", "check", "compare")
+        for name in ("device", "acknowledge", "compare")
         if name in table
     }
     try:
@@ -133,9 +165,7 @@ def _about(table: Mapping[str, Any], folder: Path | None) -> AnyDesign:
     design = table["design"]
     if isinstance(design, str) or "schema" in _table(design, "the design"):
         return read_design(_read_json(design, folder))
-    return _build_design(
-        {"family": "direct", **design} if "check" in table else dict(design)
-    )
+    return _build_design(dict(design))
 
 
 def _build_design(parameters: dict[str, Any]) -> Design:

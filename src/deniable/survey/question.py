@@ -51,8 +51,9 @@ class Question:
             the response is entered.
         acknowledge: an ε above `CEILING` that this question may have: its own, or more; infinite for a design that can
             give an answer away for certain.
-        check: the right answer, of a comprehension check: a question about the device and not about the respondent,
-            whose answer is sent as it is; empty for every other question.
+        check: of a comprehension check, which one of `survey.checks` it is: about the device and not about the
+            respondent, and sent as it is; empty for every other question. `Survey` compares it with the catalogue.
+        right: the right answer to a check.
         compare: the name of a question that asks the same of other people, to compare the results with; or empty.
     """
 
@@ -62,6 +63,7 @@ class Question:
     device: str = "browser"
     acknowledge: float | None = None
     check: str = ""
+    right: str = ""
     compare: str = ""
 
     def __post_init__(self) -> None:
@@ -72,9 +74,7 @@ class Question:
         object.__setattr__(
             self, "acknowledge", told.read_acknowledged(self.acknowledge, subject)
         )
-        if self.check:
-            self._check_comprehension()
-        else:
+        if not self.check:
             told.check_acknowledged(
                 subject, self.disclosure, CEILING, self.acknowledge
             )
@@ -197,6 +197,7 @@ class Question:
                 about=None if is_fielded else json.loads(self.about.to_json()),
                 acknowledge=told.acknowledged_text(self.acknowledge),
                 check=self.check,
+                right=self.right,
                 compare=self.compare,
             ),
             "texts": spoken.to_body(self.texts),
@@ -224,31 +225,12 @@ class Question:
             texts=spoken.from_body(QuestionTexts, body.get("texts"), repr(name)),
             device=documents.field(body, "device", str),
             acknowledge=told.read_acknowledged(body.get("acknowledge"), repr(name)),
-            check=documents.field(body, "check", str) if "check" in body else "",
-            compare=documents.field(body, "compare", str)
-            if "compare" in body
-            else "",
+            **{
+                field: documents.field(body, field, str)
+                for field in ("check", "right", "compare")
+                if field in body
+            },
         )
-
-    def _check_comprehension(self) -> None:
-        """Refuse a comprehension check that hides its answer, or has no right one."""
-        if (
-            not self.direct
-            or self.ladder
-            or self.device != "browser"
-            or self.compare
-        ):
-            raise InvalidRequest(
-                f"{self.name!r} is a comprehension check; expected the design 'direct', in the browser, and nothing to "
-                "compare with: its answer is sent as it is.",
-                'Write design = { categories = ["…", "…"] }.',
-            )
-        if self.check not in self.design.categories:
-            expected = ", ".join(map(repr, self.design.categories))
-            raise InvalidRequest(
-                f"the right answer to {self.name!r} is {quoted(self.check, 50)}; expected one of {expected}.",
-                "A check has a right answer, which follows from how the device works.",
-            )
 
     def _check_physical(self) -> None:
         if self.stages > 1:

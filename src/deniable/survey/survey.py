@@ -29,6 +29,7 @@ from deniable.survey.arms import (
     draw_arm,
 )
 from deniable.survey.catalogue import Locale
+from deniable.survey.checks import check_catalogue
 from deniable.survey.disclosure import Disclosure
 from deniable.survey.keys import Keys
 from deniable.survey.limits import BUDGET, CEILING
@@ -115,6 +116,7 @@ class Survey(HashedDocument):
         if self.arms:
             check_arms(self.arms, self.questions)
         check_compared(self.questions, self.arm_questions)
+        check_catalogue(self.questions, self.arms, self.languages)
         acknowledged = told.read_acknowledged(self.acknowledge, "the survey")
         object.__setattr__(self, "acknowledge", acknowledged)
         subject = "the survey, all its questions together,"

@@ -13,7 +13,7 @@ import pytest
 from deniable.chance import ScriptedSource
 from deniable.designs import direct, k_ary, number_design, warner
 from deniable.errors import InvalidRequest
-from deniable.survey import Survey, SurveyArm
+from deniable.survey import Survey, SurveyArm, comprehension_check
 from deniable.survey.arms import draw_arm
 from tests.support.commands import done
 from tests.support.respondents import ARMS
@@ -25,7 +25,7 @@ OPEN = question(
 )
 MASKED = question("masked", warner(epsilon=1))
 COMMON = question("common", warner(epsilon=2))
-CHECK = question("check", direct(["sure", "unsure"]), check="unsure")
+CHECK = comprehension_check("check", "certain", [MASKED])
 BOTH = (SurveyArm("one", ("masked",), 2), SurveyArm("two", ("open",)))
 
 
@@ -146,28 +146,7 @@ def test_comparisons_are_of_the_same_answers_of_other_people() -> None:
         armed(*numbers)
 
 
-@pytest.mark.parametrize(
-    ("about", "others", "said"),
-    [
-        (warner(epsilon=1), {"check": "no"}, "expected the design 'direct'"),
-        (direct(["no", "yes"]), {"check": "maybe"}, "expected one of 'no', 'yes'"),
-        (
-            direct(["no", "yes"]),
-            {"check": "no", "compare": "masked"},
-            "nothing to compare",
-        ),
-        (
-            direct(["no", "yes"]),
-            {"check": "no", "device": "physical"},
-            "in the browser",
-        ),
-    ],
-)
-def test_a_check_hides_nothing_and_has_a_right_answer(
-    about: Any, others: Mapping[str, Any], said: str
-) -> None:
-    with pytest.raises(InvalidRequest, match=said):
-        question("check", about, **others)
+def test_checks_alone_are_refused() -> None:
     with pytest.raises(
         InvalidRequest, match="all questions are comprehension checks"
     ):
@@ -185,8 +164,8 @@ def test_files_say_it_in_a_few_words() -> None:
         ("masked", 2),
         ("open", 1),
     ]
-    assert ARMS.question("check").check == "okapi"
-    assert ARMS.question("check").design == direct(["quagga", "okapi", "numbat"])
+    assert ARMS.question("check").check == "certain"
+    assert ARMS.question("check").design == direct(["yes", "no", "unknown"])
     assert Survey.from_json(ARMS.to_json()).hash == ARMS.hash
     for wrong, said in (
         ([{"nam": "a"}], "an arm has a field 'nam'"),
@@ -214,7 +193,7 @@ def test_the_command_tells_what_each_arm_reveals(tmp_path: Any) -> None:
     assert "The arm direct, 1 of 2 respondents: ridden-direct; ε ≤ ∞." in told
     book = done("survey", "codebook", file).stdout
     assert (
-        "A comprehension check: the answer is sent as it is, and cannot is right."
+        "The comprehension check `certain` of the catalogue: what is chosen is sent as it is, and `no` is right."
         in book
     )
     assert "Compared with `ridden`" in book

@@ -51,7 +51,8 @@ def test_languages_that_are_not_wanted_are_left_out(
     for one, other in zip(
         [whole, *whole["questions"]], [kept, *kept["questions"]], strict=True
     ):
-        assert other["texts"] == {tag: one["texts"][tag] for tag in languages}
+        if "check" not in one:  # whose words are not the author's
+            assert other["texts"] == {tag: one["texts"][tag] for tag in languages}
         assert other.keys() == one.keys()
     assert Survey.from_document(kept).languages == tuple(languages)
 

@@ -218,6 +218,7 @@ class ArmTelling:
         worst: the one of these whose responses reveal most.
         together: what all responses reveal at most.
         direct: whether no device is used at all.
+        checked: whether a check, which is sent as it is, is among what is asked.
         trial: a harmless question, if a device runs in the page.
     """
 
@@ -226,6 +227,7 @@ class ArmTelling:
     worst: AskedQuestion
     together: Disclosure
     direct: bool
+    checked: bool
     trial: Trial | None
 
 
@@ -361,6 +363,7 @@ def _arm_disclosures(
             worst=questions_by_name[worst_of(arm_questions).name],
             together=survey.together(parities),
             direct=all(question.direct for question in about),
+            checked=len(about) < len(arm_questions),
             trial=trial(arm_questions, language),
         )
 
