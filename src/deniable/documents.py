@@ -113,16 +113,20 @@ class Response(Document):
         return cls(field(body, "design", str), field(body, "symbol", str))
 
 
-def digest(body: Mapping[str, Any]) -> str:
-    """Return the content hash: SHA-256 of the canonical JSON (sorted keys, no spaces, UTF-8)."""
-    canonical = json.dumps(
-        body,
+def canonical(content: object) -> bytes:
+    """Return the canonical JSON: sorted keys, no spaces, UTF-8."""
+    return json.dumps(
+        content,
         sort_keys=True,
         separators=(",", ":"),
         ensure_ascii=False,
         allow_nan=False,
-    )
-    return "sha256:" + hashlib.sha256(canonical.encode()).hexdigest()
+    ).encode()
+
+
+def digest(body: Mapping[str, Any]) -> str:
+    """Return the content hash: SHA-256 of the canonical JSON."""
+    return "sha256:" + hashlib.sha256(canonical(body)).hexdigest()
 
 
 def seal(kind: str, body: Mapping[str, Any], *, indent: int | None = None) -> str:

@@ -95,12 +95,13 @@ class SurveyDevice(Closable):
         )
 
     def _submission(
-        self, key: str, responses: list[dict[str, str]]
-    ) -> dict[str, Any]:
-        """Return the submission of one respondent."""
+        self, key: str, responses: list[dict[str, str]], **admitted: object
+    ) -> bytes:
+        """Return the submission of one respondent, as long as every other one."""
         group = self._state.link.group
         body = {"survey": self.survey.hash, "key": key, "responses": responses}
-        return body | {"group": group} if group else body
+        grouped = {"group": group} if group else {}
+        return self.survey.encode_message({**body, **grouped, **admitted})
 
 
 def _check_limit(
@@ -259,7 +260,7 @@ class Client(SurveyDevice):
         for start in range(0, len(responses), _MAX_RESPONSES):
             chunk = responses[start : start + _MAX_RESPONSES]
             self._state.ask(
-                "POST", "/responses", self._submission(self._key, chunk) | admitted
+                "POST", "/responses", self._submission(self._key, chunk, **admitted)
             )
             with self._state.transaction() as tables:
                 pairs = [
@@ -299,7 +300,8 @@ class Client(SurveyDevice):
             UnreadableFile: it is not signed with that key, or of another respondent.
             Incompatible: it lists something else than what was sent.
         """
-        text = self._state.ask("POST", "/receipts", {"key": self._key}).decode()
+        reply = self._state.ask("POST", "/receipts", {"key": self._key})
+        text = reply.decode().rstrip()  # it is filled up with spaces
         listed = StoredReceipt.from_json(text).check(
             self.survey, key=bytes.fromhex(self._key)
         )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from os import PathLike
 from pathlib import Path
@@ -167,7 +166,7 @@ class Hub(SurveyDevice):
                 )
             ]
         ]
-        return key, json.dumps(self._submission(key, responses), ensure_ascii=False)
+        return key, self._submission(key, responses).decode()
 
     def _categories(
         self, answers: Mapping[str, Answer]

@@ -73,13 +73,12 @@ class DeviceState:
                 text = keep_fact(tables, "definition", text)
         return Survey.from_json(text)
 
-    def ask(self, method: str, path: str, body: object = None) -> bytes:
-        """Ask the collector about this survey."""
-        return self._connection.ask(
-            method,
-            self.path + path,
-            None if body is None else json.dumps(body).encode(),
-        )
+    def ask(
+        self, method: str, path: str, body: bytes | dict[str, str] | None = None
+    ) -> bytes:
+        """Ask the collector about this survey; a body that is no bytes is sent as JSON."""
+        raw = json.dumps(body).encode() if isinstance(body, dict) else body
+        return self._connection.ask(method, self.path + path, raw)
 
     def post_lines(self, lines: list[str], token: str) -> None:
         """Send many submissions at once, with the token of a device."""

@@ -23,6 +23,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from deniable.blind import EXPONENT, MIN_BITS, Key
 from deniable.chance import SYSTEM, Source, below
 from deniable.designs import Design
+from deniable.designs.labels import max_json_size
 from deniable.errors import InvalidRequest, UnreadableFile
 from deniable.survey.catalogue import Locale, locale
 from deniable.survey.disclosure import Disclosure
@@ -129,17 +130,22 @@ def sign(blinded: int, key: SigningKey, source: Source = SYSTEM) -> int:
 
 
 def receipt(store: Store, entry: Entry, key: bytes) -> str:
-    """Return the receipt of a key as JSON; it lists no response where none is stored."""
-    survey = entry.survey
+    """Return the receipt of a key as JSON; it lists no response where none is stored.
+
+    Spaces at its end make it as long as that of any other responses to the same questions.
+    """
+    survey, missing = entry.survey, 0
     responses, designs = [], {}
     for question, stage, code in store.stored(entry.id, key):
         asked_question = survey.questions[question]
         designs[asked_question.name] = design = asked_question.designs[stage]
+        symbol = design.symbols[code]
+        missing += max_json_size(design.symbols) - max_json_size([symbol])
         responses.append(
             {
                 "question": asked_question.name,
                 "design": design.hash,
-                "symbol": design.symbols[code],
+                "symbol": symbol,
             }
         )
     checks = {question.name for question in survey.questions if question.check}
@@ -151,7 +157,8 @@ def receipt(store: Store, entry: Entry, key: bytes) -> str:
         survey.hash, key_hash(key), tuple(responses), revealed, ""
     )
     signature = _receipt_signer(store).sign(signed_receipt(unsigned.unsigned)).hex()
-    return replace(unsigned, signature=signature).to_json()
+    text = replace(unsigned, signature=signature).to_json()
+    return text + " " * missing
 
 
 def _disclosure_texts(

@@ -13,6 +13,7 @@ from typing import ClassVar, TypeAlias, overload
 from deniable import exact
 from deniable.channel.product import join, mixed_radix_digits
 from deniable.channel.sets import MAX_CATEGORIES
+from deniable.documents import canonical
 from deniable.errors import InvalidAnswer, InvalidDesign, quoted
 
 Labels: TypeAlias = Sequence[str] | int
@@ -230,6 +231,25 @@ def same_labels(first: Sequence[str], second: Sequence[str]) -> bool:
         len(first) == len(second)
         and all(a == b for a, b in zip(first, second, strict=True))
     )
+
+
+def max_json_size(labels: Sequence[str]) -> int:
+    """Return the bytes of the longest label in JSON, without its quotation marks.
+
+    Example:
+        >>> max_json_size(["no", "yes"]), max_json_size(Combinations([Bitstrings(4), Numbered(12)]))
+        (3, 11)
+    """
+    if isinstance(labels, Combinations):
+        return max_json_size([SEPARATOR.join("" for _ in labels.parts)]) + sum(
+            map(max_json_size, labels.parts)
+        )
+    ends = (
+        (labels[0], labels[labels.size - 1])
+        if isinstance(labels, Computed)
+        else labels
+    )
+    return max(len(canonical(label)) for label in ends) - 2
 
 
 def format_labels(labels: Sequence[str], max_shown: int = 8) -> str:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
+from functools import cached_property
 from itertools import chain
 from os import PathLike
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from deniable import documents, exact
 from deniable.chance import SYSTEM, Source, pick
+from deniable.designs.labels import max_json_size
 from deniable.documents import HashedDocument
 from deniable.errors import (
     InvalidRequest,
@@ -52,6 +54,7 @@ RESERVED = frozenset({"login", "logout", "plan"})
 """Names that no survey can have: the collector has pages of its own at these addresses."""
 
 _MAX_QUESTIONS = 200  # as many responses as a collector takes at a time
+_NO_HASH = "sha256:" + "0" * 64  # as long as every hash
 _MAX_GROUPS = 200  # that pages list one below the other
 
 
@@ -185,6 +188,43 @@ class Survey(HashedDocument):
             largest = sorted(revealed, reverse=True)[: self.each]
             disclosures.append(Disclosure.of_parities(largest))
         return max(disclosures, key=lambda disclosure: disclosure.parity)
+
+    @cached_property
+    def message_size(self) -> int:
+        """Bytes of every message with responses: as many as the largest one takes.
+
+        It has the longest response to every question at every stage, the longest group, and a token where people are
+        invited.
+        """
+        designs = [
+            (question.name, design)
+            for question in self.questions
+            for design in question.designs
+        ]
+        body: dict[str, Any] = {
+            "survey": _NO_HASH,
+            "key": "0" * 32,
+            "responses": [
+                {"question": name, "design": _NO_HASH, "symbol": ""}
+                for name, _ in designs
+            ],
+            **({"group": max(self.groups, key=_json_size)} if self.groups else {}),
+        }
+        if self.keys and self.keys.tokens:
+            signature = self.keys.tokens.digits(0)
+            body["token"] = {"message": "0" * 64, "signature": signature}
+        return _json_size(body) + sum(
+            max_json_size(design.symbols) for _, design in designs
+        )
+
+    def encode_message(self, body: Mapping[str, Any]) -> bytes:
+        """Return a message with responses as it travels: JSON, filled up with spaces to `message_size`.
+
+        Guarantee: whoever sees how long it is, and not what is in it, cannot tell one response from another.
+        """
+        message = documents.canonical(body).ljust(self.message_size)
+        assert len(message) == self.message_size, "more responses than there are"
+        return message
 
     @property
     def worst(self) -> Question:
@@ -410,6 +450,10 @@ class Survey(HashedDocument):
 
     def __repr__(self) -> str:
         return f"Survey({self.name!r}; {len(self.questions)} questions; {self.hash:.19}…)"
+
+
+def _json_size(content: object) -> int:
+    return len(documents.canonical(content))
 
 
 def worst_of(questions: Sequence[Question]) -> Question:

@@ -246,5 +246,5 @@ def test_arms_are_compared_by_what_is_shown_of_each(tmp_path: Path) -> None:
     assert compared(store, entry, 0) == ()
     right = results.read(store.shown(entry.id, 3))
     assert right.sentence.startswith("The right answer: ")
-    assert "okapi" in right.sentence
+    assert "“No, no response can”" in right.sentence
     store.shut()

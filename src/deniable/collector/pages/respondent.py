@@ -19,6 +19,7 @@ from typing import Any, ClassVar, TypeVar
 from urllib.parse import urlencode
 
 import msgspec
+from markupsafe import escape as markup
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
@@ -42,6 +43,7 @@ from deniable.survey.tools import Tool, tool_for
 from deniable.types import operation
 
 _KEY = re.compile("[0-9a-f]{32}")  # a withdrawal code
+_CODE = re.compile("[0-9]{2}")  # of at most 100 responses
 _MAX_SIDE_BY_SIDE = 12  # choices; more go into a list to choose from
 _MAX_NAMED = 100  # responses that have names of their own
 _COUNTED_PEOPLE = 100  # of whom it is told how many send what
@@ -564,7 +566,8 @@ async def post(request: Request) -> Response:
         return _message(survey, language, status_of(error), problem, then, address)
     form = _form(request)
     context = _sent_page(survey, language, links, body, address, form)
-    html = await asyncio.to_thread(_html, context)
+    text = await asyncio.to_thread(render, context)
+    html = HTMLResponse(text + " " * _missing_size(survey, language, body))
     access.keep_form_value(request, html, form.value)
     return html
 
@@ -594,6 +597,22 @@ def _sent_page(
         key=body.key,
         form=form,
     )
+
+
+def _missing_size(survey: Survey, language: str, body: SubmissionBody) -> int:
+    """Return the bytes that the page of what was sent lacks to that of the longest responses to these questions."""
+    missing = 0
+    for response in body.responses:
+        question = survey.question(response.question)
+        pairs = zip(question.design.symbols, question.symbols(language), strict=True)
+        sizes = {
+            symbol: len(
+                markup(json.dumps(symbol, ensure_ascii=False) + label).encode()
+            )
+            for symbol, label in pairs
+        }
+        missing += max(sizes.values()) - sizes[response.symbol]
+    return missing
 
 
 def works_without_script(survey: Survey) -> bool:
@@ -766,7 +785,7 @@ def _read(survey: Survey, fields: Mapping[str, str]) -> SubmissionBody:
             "this form has no withdrawal code; expected the one that it came with.",
         )
     responses = [
-        ResponseBody(question.name, question.design.hash, fields[f"q-{number}"])
+        _response(question, fields[f"q-{number}"])
         for number, question in enumerate(survey.questions, 1)
         if fields.get(f"q-{number}")
     ]
@@ -775,6 +794,16 @@ def _read(survey: Survey, fields: Mapping[str, str]) -> SubmissionBody:
     return SubmissionBody(
         survey.hash, fields["key"], responses, group=fields.get("group") or None
     )
+
+
+def _response(question: Question, code: str) -> ResponseBody:
+    """Return the response that a form names by its number, in two digits."""
+    design = question.design
+    if not _CODE.fullmatch(code) or int(code) >= design.channel.responses:
+        raise Refused(
+            422, "a response is not one of those offered; expected its number."
+        )
+    return ResponseBody(question.name, design.hash, design.symbols[int(code)])
 
 
 routes = [

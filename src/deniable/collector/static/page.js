@@ -3,7 +3,7 @@
  * All words come with the page, in its language. Answers are written to the browser's own storage for a question with
  * stages, and only where the respondent asks for that.
  */
-import { drawHand, readLadder, respond, rounded, upgrade } from "./respond.js";
+import { drawHand, encodeMessage, readLadder, respond, rounded, upgrade } from "./respond.js";
 import { textOf } from "./draw/wire.js";
 import { Changed, Declined, Misled, Unreachable, Unsigned, ask, definition, exchange, signedReceipt } from "./page/collector.js";
 import { open } from "./page/storage.js";
@@ -24,7 +24,7 @@ const kept = open(hash, preview || shared);
 const { state } = kept;
 let steps = all("[data-step]", place);
 const done = find("#done");
-let [asked, keys] = [[], null]; // the questions with their designs; what receipts and tokens are verified with
+let [fielded, asked, keys] = [null, [], null]; // the survey; its questions; what receipts and tokens are verified with
 let step = 0;
 let busy = false;
 
@@ -159,7 +159,9 @@ function drawn(question) {
   const choice = chosen(section);
   if (choice === null) return null;
   const design = question.designs[0];
-  if (question.device === "physical") return { question: question.name, design: design.hash, symbol: choice };
+  if (question.device === "physical") {
+    return { question: question.name, design: design.hash, symbol: design.symbols.at(BigInt(choice)) };
+  }
   const answer = design.scale ? rounded(design, choice) : design.categories.at(BigInt(choice));
   if (find("[data-keep]", section)?.checked) state.answers[question.name] = answer;
   return { question: question.name, ...respond(design, answer) };
@@ -169,7 +171,7 @@ const sectionOf = (question) => find(`[data-step=question][data-question="${ques
 
 async function deliver() {
   for (; state.received < state.messages.length; state.received += 1, kept.save()) {
-    await ask("POST", `${api}/responses`, state.messages[state.received]);
+    await ask("POST", `${api}/responses`, encodeMessage(fielded, state.messages[state.received]));
   }
 }
 
@@ -346,9 +348,9 @@ async function shareDevice() {
 
 async function start() {
   if (shared) await shareDevice();
-  const survey = await definition(api, hash, link);
-  ({ questions: asked, keys } = survey);
-  if (survey.each < asked.length || survey.arms.length) deal(survey);
+  fielded = await definition(api, hash, link);
+  ({ questions: asked, keys } = fielded);
+  if (fielded.each < asked.length || fielded.arms.length) deal(fielded);
   find("#unnamed").hidden = link.has("definition");
   find("#needs-script")?.remove();
   for (const each of all("[data-script]")) each.hidden = false;

@@ -10,7 +10,7 @@
 import { SYSTEM, below, pick } from "./draw/chance.js";
 import { Product, readChannel } from "./draw/channels.js";
 import { Scale } from "./draw/numbers.js";
-import { Combined, alike, join, readLabels, shown } from "./draw/labels.js";
+import { Combined, alike, bytes, join, longest, readLabels, shown } from "./draw/labels.js";
 import { Refused, check, hashOf, invalid, list, object, size, string, unseal } from "./draw/wire.js";
 
 export { Refused };
@@ -44,9 +44,10 @@ export async function readDesign(json, { ceiling = CEILING } = {}) {
  * @param {object} options `definition`: the hash that the link names, 64 hexadecimal digits; `ceiling` and `budget`: the
  *   ε of one response, and of the first responses to all questions together; `acknowledged`: whether a definition may
  *   state higher ones by itself, which only a page may allow that tells people so.
- * @returns {Promise<{hash: string, name: string, keys: object, questions: object[], each: number, arms: object[]}>} each
- *   question with its `designs`, one for each stage, and its `ceiling`; how many of them `drawHand` draws for a
- *   respondent; and the arms, of which it draws one, each with the names of the questions that it is asked (`hand`).
+ * @returns {Promise<{hash: string, name: string, keys: object, questions: object[], each: number, arms: object[],
+ *   messageSize: number}>} each question with its `designs`, one for each stage, and its `ceiling`; how many of them
+ *   `drawHand` draws for a respondent; the arms, of which it draws one, each with the names of the questions that it is
+ *   asked (`hand`); and how long every message is (`encodeMessage`).
  */
 export async function readSurvey(json, { definition, ceiling = CEILING, budget = BUDGET, acknowledged = false }) {
   const { body, hash } = await unseal("survey", json);
@@ -71,7 +72,23 @@ export async function readSurvey(json, { definition, ceiling = CEILING, budget =
     const together = costs.slice(0, asked).reduce((one, two) => one + two, 0);
     withinLimit(together, stated(body.acknowledge, budget), "all responses together would reveal");
   }
-  return { hash, name: string(body.name), keys: body.keys, questions, each: asked, arms };
+  const messageSize = largestMessage(body, questions);
+  return { hash, name: string(body.name), keys: body.keys, questions, each: asked, arms, messageSize };
+}
+
+/**
+ * Return a message with responses as it travels: JSON, filled up with spaces to the size that all messages of the survey
+ * have. Encryption hides what is in a message, and not how long it is.
+ *
+ * @param {{messageSize: number}} survey what `readSurvey` gave.
+ * @param {object} body
+ * @returns {string}
+ */
+export function encodeMessage({ messageSize }, body) {
+  const text = JSON.stringify(body);
+  const missing = messageSize - bytes(text);
+  if (!(missing >= 0)) throw invalid("this message is longer than those of the survey.");
+  return text + " ".repeat(missing);
 }
 
 /**
@@ -227,6 +244,19 @@ export function respondWithCard(deck, answer, card) {
   }
   const member = numberOf(deck.categories, answer) === 1n;
   return { design: deck.hash, symbol: String(member ? deck.numbers + 1 - card : card) };
+}
+
+/** Return the bytes of the largest message: with every stage of every question, the longest group, and a token. */
+function largestMessage({ groups, keys }, questions) {
+  const all = questions.flatMap(({ name, designs }) => designs.map(({ symbols }) => ({ name, symbols })));
+  const hash = `sha256:${"0".repeat(64)}`;
+  const responses = all.map(({ name }) => ({ question: name, design: hash, symbol: "" }));
+  const message = { survey: hash, key: "0".repeat(32), responses };
+  const empty = bytes(JSON.stringify(message)) + all.reduce((sum, { symbols }) => sum + longest(symbols), 0);
+  const group = groups.length ? bytes(',"group":""') + longest({ labels: groups }) : 0;
+  if (!keys?.tokens) return empty + group;
+  const signature = "00".repeat(Math.ceil(BigInt(keys.tokens.modulus).toString(16).length / 2));
+  return empty + group + bytes(`,"token":${JSON.stringify({ message: "0".repeat(64), signature })}`);
 }
 
 /** Read arms: each with its odds, and the names of its own questions and of those that no arm names. */

@@ -103,6 +103,17 @@ export function join(digits, sizes) {
   return digits.reduce((number, digit, place) => number * sizes[place] + digit, 0n);
 }
 
+/** Return the bytes of a text in UTF-8. */
+export const bytes = (text) => new TextEncoder().encode(text).length;
+
+/** Return the bytes of the longest label in JSON, without its quotation marks. */
+export function longest(labels) {
+  if (labels.parts) return labels.parts.reduce((sum, part) => sum + longest(part) + bytes(SEPARATOR), -bytes(SEPARATOR));
+  if (labels.places) return labels.places + 1;
+  const known = labels.labels ?? [labels.at(labels.size - 1n)];
+  return known.reduce((most, label) => Math.max(most, bytes(JSON.stringify(label)) - 2), 0);
+}
+
 /** Whether two kinds of labels call the same things by the same names, in the same order. */
 export function alike(one, two) {
   if (one.size !== two.size) return false;

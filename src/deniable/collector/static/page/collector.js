@@ -78,11 +78,14 @@ export async function exchange(api, code, signing, kept) {
 /** The definition that a preview brings along; undefined where there is a collector to ask. */
 const brought = document.querySelector("#survey")?.dataset.definition;
 
-/** Send a request; return what came back, where it went well. A preview sends none: all it has is its definition. */
+/** Send a request, with a body of JSON; return what came back, where it went well. A preview sends none: all it has is its definition. */
 export async function ask(method, address, body) {
   if (brought) return method === "GET" ? new Response(brought) : Response.json({ withdrawn: 1, overwritten: true });
   const options = { method, credentials: "omit", cache: "no-store", referrerPolicy: "no-referrer" };
-  if (body) Object.assign(options, { body: JSON.stringify(body), headers: { "content-type": "application/json" } });
+  if (body) {
+    const text = typeof body === "string" ? body : JSON.stringify(body);
+    Object.assign(options, { body: text, headers: { "content-type": "application/json" } });
+  }
   let answered;
   try {
     answered = await fetch(address, options);
