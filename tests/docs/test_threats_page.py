@@ -11,6 +11,7 @@ TESTS = ROOT / "tests" / "service" / "test_threats.py"
 ADVERSARIES = (
     "curious collector",
     "network observer",
+    "uses the device next",
     "Fake respondents",
     "wants it to stop",
     "reveals too much",

@@ -12,7 +12,7 @@ import pytest
 
 from deniable.designs import FAMILIES, Design, direct, k_ary, product, unary, warner
 from deniable.order.relaxation import ladder
-from deniable.survey import Keys, Survey
+from deniable.survey import Keys, Survey, SurveyArm
 from deniable.survey.author import make_key, sign
 from deniable.survey.catalogue import LANGUAGES, locale
 from deniable.survey.limits import BUDGET, CEILING
@@ -134,6 +134,29 @@ def test_a_definition_beyond_the_limits_or_of_another_hash_is_not_obeyed(
         "the page tells what the definition states"
     )
     assert read(rogue(BARE)) == "OverBudget"
+
+
+@pytest.mark.parametrize("dearest", [0, 1, 2])
+def test_the_dearest_arm_and_the_dearest_draw_count(
+    scripts: Page, dearest: int
+) -> None:
+    """Of arms, and of questions of which some are drawn, one alone goes beyond the budget; wherever it stands."""
+    epsilons = [3 if number == dearest else 1 for number in range(3)]
+    asked = [
+        question(f"q-{number}", warner(epsilon=epsilon))
+        for number, epsilon in enumerate(epsilons)
+    ]
+    arms = tuple(
+        SurveyArm(f"arm-{number}", (each.name,)) for number, each in enumerate(asked)
+    )
+    for survey in (
+        small(questions=tuple(asked), arms=arms, keys=Keys("0" * 64)),
+        small(questions=tuple(asked), each=1, keys=Keys("0" * 64)),
+    ):
+        for budget, name in ((3, None), (2.9, "OverBudget")):
+            options = {"definition": survey.hash[7:], "budget": budget}
+            steps = [["readSurvey", survey.to_json(), options]]
+            assert browser.run(scripts, "call", steps).get("name") == name
 
 
 def test_signatures_are_verified_as_in_python(scripts: Page) -> None:

@@ -50,13 +50,20 @@ def missing() -> str:
 
 
 @contextmanager
-def browser() -> Iterator[Browser]:
-    """Start Chromium, and stop it at the end. Each test makes a context of its own (`chromium.new_context()`)."""
+def browser(*, goes_back: bool = False) -> Iterator[Browser]:
+    """Start Chromium, and stop it at the end. Each test makes a context of its own (`chromium.new_context()`).
+
+    Playwright switches off that pages are kept to go back to, as every browser does; `goes_back` leaves it on.
+    """
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
         started = playwright.chromium.launch(
-            executable_path=shutil.which("chromium"), args=list(FLAGS)
+            executable_path=shutil.which("chromium"),
+            args=list(FLAGS),
+            ignore_default_args=["--disable-back-forward-cache"]
+            if goes_back
+            else [],
         )
         try:
             yield started

@@ -346,6 +346,12 @@ async function shareDevice() {
   find("#hand-on").addEventListener("click", afresh);
 }
 
+/** Leave nothing of an answer to who goes back: a page that the browser has kept is empty, and loaded anew. */
+function leaveNothing() {
+  addEventListener("pagehide", () => document.body.replaceChildren());
+  addEventListener("pageshow", ({ persisted }) => persisted && location.reload());
+}
+
 async function start() {
   if (shared) await shareDevice();
   fielded = await definition(api, hash, link);
@@ -375,4 +381,5 @@ async function start() {
   return steps.length && offerMore(); // a survey that is closed has no steps
 }
 
+leaveNothing();
 trying(place, start);

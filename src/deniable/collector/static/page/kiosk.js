@@ -29,8 +29,6 @@ export function share(link, { language, touched }) {
     timer = setTimeout(() => (touched() ? afresh() : wait()), 1000 * IDLE);
   };
   for (const kind of ["pointerdown", "keydown", "input"]) addEventListener(kind, wait, { passive: true });
-  addEventListener("pagehide", () => document.body.replaceChildren()); // a page that the browser brings back is empty,
-  addEventListener("pageshow", ({ persisted }) => persisted && location.reload()); // and loaded anew
   for (const each of document.querySelectorAll("input:not([type=hidden])")) {
     if (["radio", "checkbox"].includes(each.type)) each.checked = false;
     else each.value = "";
