@@ -18,7 +18,7 @@ from deniable.survey.question import Question
 from deniable.survey.texts import QuestionTexts
 
 CHECKS = {
-    "sent": ("answer", "response", "both", "unknown"),
+    "sent": ("truth", "response", "both", "unknown"),
     "certain": ("yes", "no", "unknown"),
     "frequency": ("none", "some", "all", "unknown"),
 }
@@ -68,7 +68,7 @@ def comprehension_check(
         direct(CHECKS[check]),
         {tag: _texts(name, check, tag, facts) for tag in languages},
         check=check,
-        right=_right_answer(check, devices),
+        right=_right_category(check, devices),
     )
 
 
@@ -112,7 +112,7 @@ def _devices_by_arm(
     ]
 
 
-def _right_answer(check: str, devices: Sequence[Question]) -> str:
+def _right_category(check: str, devices: Sequence[Question]) -> str:
     if check == "certain":
         bands = {question.disclosure.band for question in devices}
         return "yes" if "certain" in bands else "no"
