@@ -87,7 +87,7 @@ from deniable.client import Client, Hub
 from deniable.survey import Keys, Link
 from tests.support.surveys import small
 survey = small(keys=Keys("0" * 64))
-link = Link.to(survey, "http://127.0.0.1:1").text
+link = Link.to_survey(survey, "http://127.0.0.1:1").text
 with patch("deniable.client.connection.Connection.ask", lambda *_: survey.to_json().encode()):
     with Hub(link, {place!r}, token="dn_any", patience=0) as hub:
         leave(["keys", hub.add([{{"smokes": "yes"}}] * 3)])

@@ -321,7 +321,7 @@ def test_a_message_depends_on_the_response_alone(
         return asked.to_json().encode()
 
     monkeypatch.setattr(Connection, "_once", once)
-    link = Link.to(asked, "http://127.0.0.1:1").text
+    link = Link.to_survey(asked, "http://127.0.0.1:1").text
     requests: dict[str, set[tuple[str, bytes]]] = {}
     for number in range(48):
         wire.clear()
