@@ -288,30 +288,30 @@ class SubmissionWriter(Closable):
     def _run(self) -> None:
         while self._queue or not self._ending:
             batch = self._take_batch()
-            answers: list[tuple[_Waiting, Any]] = []
+            outcomes: list[tuple[_Waiting, Any]] = []
             for kind, step in (
                 (Submission, self._store.add),
                 (Exchange, self._store.exchange_all),
                 (WithdrawalRequest, self._store.erase),
             ):
                 works = [each for each in batch if isinstance(each.work, kind)]
-                answers += _carry_out(works, step)
-            answers = self._keep_erased(answers)
+                outcomes += _carry_out(works, step)
+            outcomes = self._keep_erased(outcomes)
             # whoever is told before everything is written anew is one of many in the log, or would wait for too long
             if self._settles_soon(batch):
                 self._rewrite()
-                _wake_all(answers)
+                _wake_all(outcomes)
             else:
-                _wake_all(answers)
+                _wake_all(outcomes)
                 self._rewrite()
         self._tell_erased(overwritten=False)
 
     def _keep_erased(
-        self, answers: list[tuple[_Waiting, Any]]
+        self, outcomes: list[tuple[_Waiting, Any]]
     ) -> list[tuple[_Waiting, Any]]:
         """Keep those whose responses were erased until they are overwritten; return all others."""
         others = []
-        for waiting, outcome in answers:
+        for waiting, outcome in outcomes:
             erases = isinstance(waiting.work, WithdrawalRequest) and isinstance(
                 outcome, int
             )
@@ -385,12 +385,12 @@ def _carry_out(
     return list(zip(works, outcomes, strict=True))
 
 
-def _wake_all(answers: list[tuple[_Waiting, Any]]) -> None:
+def _wake_all(outcomes: list[tuple[_Waiting, Any]]) -> None:
     """Wake up all who wait, with one call into each event loop."""
-    for loop in {waiting.loop for waiting, _ in answers}:
+    for loop in {waiting.loop for waiting, _ in outcomes}:
         pairs = [
             (waiting.future, outcome)
-            for waiting, outcome in answers
+            for waiting, outcome in outcomes
             if waiting.loop is loop
         ]
         if not loop.is_closed():
