@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from datetime import date
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -97,9 +98,8 @@ def _insert_if_new(
     id_filter.add_ids(new_records)
     id_filter.names.add(run.name)
     counter = Counter(*column.stored, 0, SEEN, group)
-    # All but the last step can be shown at once.
-    lag = len(rows) - published.min_steps(column)[0]
-    for chunk in (rows[:lag], rows[lag:]) if lag > 0 else (rows,):
+    lag = _last_step(len(rows), column)
+    for chunk in filter(len, (rows[:lag], rows[lag:])):
         counts.add(tables, counter, column.layouts[0], chunk)
         published.step(tables, column, upcoming)
     count_days(tables, {column.stored: len(rows)}, today)
@@ -138,8 +138,9 @@ def _one_by_one(
     upcoming: Upcoming,
 ) -> BatchOutcome:
     stored = 0
-    for start in range(0, len(rows), _PIECE):
-        rows_slice = slice(start, start + _PIECE)
+    column = survey.columns[batch.question]
+    for start, end in pairwise(_piece_bounds(len(rows), column)):
+        rows_slice = slice(start, end)
         submissions = [
             Submission(
                 batch.survey,
@@ -161,6 +162,17 @@ def _one_by_one(
                 raise type(error)(f"row {number:,}: {error.problem}", error.hint)
         stored += outcomes.count("stored")
     return BatchOutcome(stored, len(rows) - stored)
+
+
+def _last_step(n_rows: int, column: Column) -> int:
+    """Return where the last step of a batch begins: all before it can be shown at once."""
+    return max(n_rows - published.min_steps(column)[0], 0)
+
+
+def _piece_bounds(n_rows: int, column: Column) -> list[int]:
+    """Return where the pieces of a batch begin and end."""
+    starts = {*range(0, n_rows, _PIECE), _last_step(n_rows, column)}
+    return [*sorted(starts), n_rows]
 
 
 def _check(survey: KnownSurvey, batch: Batch, today: date) -> None:
