@@ -13,6 +13,7 @@ from deniable.auditor import of_command, of_endpoint, of_pairs
 from deniable.cli.common import (
     REFUTED,
     CommandOutput,
+    echo,
     guard_command,
     print_json,
     progress_bar,
@@ -110,7 +111,7 @@ def _deliver(report: Audit, output: CommandOutput) -> None:
     if output.as_json:
         print_json(report.to_json())
     else:
-        typer.echo(str(report))
+        echo(str(report))
     if output.out is not None:
         output.write(getattr(report, _FORMS[output.out.suffix])())
     if report.verdict == "violated":

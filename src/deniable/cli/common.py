@@ -38,6 +38,7 @@ from deniable.errors import (
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.segment import Segment
     from typer._click import Command, Context, HelpFormatter
 
     from deniable.tallies.files import Progress
@@ -135,18 +136,33 @@ def _command_name(function: Callable[..., None]) -> str:
     return function.__name__.strip("_").replace("_", "-")
 
 
-def console() -> Console:
-    """Return where results go."""
+def console(*, stderr: bool = False) -> Console:
+    """Return where results go; on stderr, everything else."""
     from rich.console import Console
 
-    return Console(highlight=False)
+    from deniable.rendering.terminal import printable
+
+    class PrintableConsole(Console):
+        """Console that spells out control characters of whatever it prints."""
+
+        def render(self, *args: Any, **options: Any) -> Iterator[Segment]:
+            for segment in super().render(*args, **options):
+                text = segment.text if segment.control else printable(segment.text)
+                yield segment._replace(text=text)
+
+    return PrintableConsole(stderr=stderr, highlight=False)
 
 
 def messages() -> Console:
-    """Return where everything else goes."""
-    from rich.console import Console
+    """Return where everything but results goes."""
+    return console(stderr=True)
 
-    return Console(stderr=True, highlight=False)
+
+def echo(text: str) -> None:
+    """Print a line for programs exactly as it is; on a terminal, with control characters spelled out."""
+    from deniable.rendering.terminal import printable
+
+    typer.echo(printable(text) if sys.stdout.isatty() else text)
 
 
 def say(text: str) -> None:
@@ -312,7 +328,7 @@ class OutputFile:
     ) -> None:
         """Write a text where a file is named, and print it otherwise."""
         if self.out is None:
-            typer.echo(text)
+            echo(text)
         self.write(text, message, private=private)
 
 
@@ -364,7 +380,7 @@ def print_json(document: str | Mapping[str, object]) -> None:
         if isinstance(document, str)
         else json.dumps(document, ensure_ascii=False, indent=2)
     )
-    typer.echo(text)
+    echo(text)
 
 
 @contextmanager

@@ -15,6 +15,7 @@ from deniable.cli.common import (
     OutputFile,
     command_list,
     console,
+    echo,
     print_json,
     say,
 )
@@ -244,7 +245,7 @@ def withdraw(
             {"questions": list(withdrawal.questions), "cannot_be_undone": out}
         )
     else:
-        typer.echo(withdrawal.told)
+        echo(withdrawal.told)
 
 
 def _read_answer() -> str:
@@ -368,7 +369,7 @@ def _print_release(
         bodies = {name: json.loads(text) for name, text in documents.items()}
         print_json({**bodies, **facts})
         return
-    typer.echo(response.to_json())
+    echo(response.to_json())
     say(message)
 
 

@@ -7,9 +7,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import typer
-
 from deniable.cli.common import (
+    echo,
     guard_command,
     print_json,
     progress,
@@ -191,7 +190,7 @@ def _from_stdin(design: AnyDesign, *, labels: bool) -> None:
         answer = text.rstrip("\r\n")
         try:
             symbol = draw(design, parse(design, answer)).symbol if answer else None
-            typer.echo((symbol or "") if labels else line(design.hash, symbol))
+            echo((symbol or "") if labels else line(design.hash, symbol))
         except InvalidAnswer as error:
             problem = InvalidAnswer(f"line {number:,}: {error.problem}", error.hint)
             if not interactive:

@@ -16,6 +16,7 @@ from deniable.cli.common import (
     OutputFile,
     command_list,
     console,
+    echo,
     print_json,
     say,
     tell,
@@ -367,7 +368,7 @@ def export(
             )
         entry = store.survey(name)
         number = entry.survey.number(question)
-        with atomic_write(out, overwrite=force) as file:
+        with atomic_write(out, overwrite=force, private=True) as file:
             write(store, entry, number, kind, file)
     say(f"wrote {out}")
 
@@ -575,7 +576,7 @@ def verify(receipt: Path, *, definition: Path, as_json: bool = False) -> None:
         )
         return
     for response in responses:
-        typer.echo(f"{response['question']}: {response['symbol']}")
+        echo(f"{response['question']}: {response['symbol']}")
 
 
 @app.add

@@ -13,10 +13,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, cast
 
-import typer
-
 from deniable.cli import collected
-from deniable.cli.common import CommandOutput, guard_command, progress, say
+from deniable.cli.common import CommandOutput, echo, guard_command, progress, say
 from deniable.cli.reading import read_any_design, read_bytes
 from deniable.errors import InvalidRequest, UnreadableFile
 
@@ -251,7 +249,7 @@ def tally_query(
         checked=not no_design,
         reached=reached,
     )
-    typer.echo(f"{text};")
+    echo(f"{text};")
 
 
 @guard_command

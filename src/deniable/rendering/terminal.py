@@ -1,13 +1,27 @@
-"""A `Sheet` as a table of Rich, for the shell."""
+"""A `Sheet` as a table of Rich, for the shell, and text that cannot steer a terminal."""
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from deniable.rendering import Sheet
 
 if TYPE_CHECKING:
     from rich.console import Group
+
+# Control characters but tab and newline, and those that change the direction of what follows.
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+
+
+def printable(text: str) -> str:
+    """Return a text whose control characters are spelled out: labels of others are printed, and steer no terminal.
+
+    Example:
+        >>> printable("yes\x1b[2J")
+        'yes\\\\x1b[2J'
+    """
+    return _CONTROL.sub(lambda match: ascii(match[0])[1:-1], text)
 
 
 def to_rich(sheet: Sheet, *, main_column: int = 1, has_total: bool = False) -> Group:
@@ -29,7 +43,7 @@ def to_rich(sheet: Sheet, *, main_column: int = 1, has_total: bool = False) -> G
         zip(sheet.heads, sheet.is_text, strict=True)
     ):
         table.add_column(
-            escape(head),
+            escape(printable(head)),
             justify="left" if is_text else "right",
             style="bold cyan" if number == main_column and not is_text else None,
             no_wrap=not is_text,
@@ -38,7 +52,7 @@ def to_rich(sheet: Sheet, *, main_column: int = 1, has_total: bool = False) -> G
     for number, row in enumerate(sheet.cells, 1):
         if has_total and number == len(sheet.cells) > 1:
             table.add_section()
-        table.add_row(*map(escape, row))
+        table.add_row(*(escape(printable(cell)) for cell in row))
     if sheet.left_out:
         table.caption = sheet.rest[0]
     return Group(Text(sheet.title, style="bold"), table)

@@ -194,6 +194,20 @@ def test_biased_low_order_bits_of_seeds_are_found() -> None:
     assert low_order_bits(context(sound)) is None
 
 
+@pytest.mark.parametrize("bit", [0, 15])
+@pytest.mark.parametrize("percent", [1, 10, 90, 99])
+def test_low_order_bits_that_are_nearly_constant_are_found(
+    bit: int, percent: int
+) -> None:
+    def biased(answer: str) -> tuple[str, int]:
+        one = secrets.randbelow(100) < percent
+        return answer, secrets.randbits(64) & ~(1 << bit) | one << bit
+
+    found = told(low_order_bits(context(biased)))
+    assert found.violated
+    assert found.figures["bit"] == bit
+
+
 def test_a_fixed_sample_is_left_alone(tmp_path: Path) -> None:
     path = tmp_path / "pairs.csv"
     path.write_text("answer,response\n0,0\n1,1\n")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from decimal import Decimal, localcontext
 from fractions import Fraction
 from html.parser import HTMLParser
 from itertools import combinations, product
@@ -278,6 +279,31 @@ def test_a_record_for_the_registry_is_yaml_with_its_fields() -> None:
     assert record["deployment"]["basic"]["intended_use"] == ""
     plain = yaml.safe_load(dn.certify(dn.direct()).to_registry())
     assert plain["deployment"]["privacy_loss"]["privacy_parameters"]["delta"] == 1.0
+
+
+@pytest.mark.parametrize(
+    "design",
+    [dn.warner(p="3/5"), dn.k_ary(7, "1/3"), dn.exposing_binary("1/7"), dn.matrix([["1/3", "0"], ["2/3", "1"]])],
+    ids=repr,
+)  # fmt: skip
+def test_a_record_for_the_registry_rounds_up(design: dn.Design) -> None:
+    """ε ≥ ln γ and δ ≥ δ(γ) at the point of the certificate that the record names, in 60 digits."""
+    certificate = dn.certify(design)
+    record = yaml.safe_load(certificate.to_registry())["deployment"]["privacy_loss"]
+    parameters = record["privacy_parameters"]
+    if "delta" in parameters:
+        point = certificate.claims["delta"]["curve"][-1]
+        gamma, delta = (Fraction(point[name]) for name in ("gamma", "delta"))
+        assert (
+            delta
+            <= Fraction(parameters["delta"])
+            <= delta * (1 + Fraction(1, 10**12))
+        )
+    else:
+        gamma = Fraction(certificate.claims["parity"])
+    with localcontext(prec=60):
+        loss = (Decimal(gamma.numerator) / gamma.denominator).ln()
+        assert loss <= Decimal(parameters["epsilon"]) <= loss + Decimal("1e-12")
 
 
 def test_the_command_writes_what_is_checked(tmp_path: Path) -> None:

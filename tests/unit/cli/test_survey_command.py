@@ -223,6 +223,7 @@ def test_an_export_is_counted_by_the_tally_command(
     design, out = tmp_path / "design.json", tmp_path / "smokes.csv"
     design.write_text(small().questions[0].design.to_json())
     done("survey", "export", "small", "smokes", "--out", out, "--database", database)
+    assert out.stat().st_mode & 0o077 == 0, "for its owner alone"
     assert (
         json.loads(done("tally", design, out, "--json").stdout)["respondents"] == 40
     )
