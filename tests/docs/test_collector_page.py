@@ -70,6 +70,8 @@ def test_the_container_sets_what_can_be_set_and_runs_as_nobody_special() -> None
     assert len(given) == 4
     check_reachable(settings)
     check_proxies(settings)
+    assert re.findall(r"^FROM (\S+)", text, re.MULTILINE) == ["${BASE}"] * 2
+    assert not re.search("^ARG BASE=", text, re.MULTILINE), "a digest is asked for"
     assert re.search(r"^USER \d+$", text, re.MULTILINE)
     assert f"EXPOSE {settings.port}" in text
     copied = [
