@@ -185,7 +185,7 @@ class Audit(Document):
 
     @property
     def events(self) -> list[dict[str, Any]]:
-        """The events that were counted on draws held out: each in words, with its counts and its bound."""
+        """The events of the worst finding, counted on draws held out: each in words, with its counts and its bound."""
         return list(self._worst.get("events") or [])
 
     @property

@@ -485,7 +485,7 @@ class _Reader:
         return array
 
     def objects(self, rows: Sequence[Any]) -> AnswerCodes:
-        """Read Python objects of several kinds, one by one."""
+        """Return the codes of Python objects of several kinds; absent rows are noted and left out."""
         absent = np.fromiter(map(is_absent, rows), np.bool_, len(rows))
         if absent.any():
             self.leave_out(absent)

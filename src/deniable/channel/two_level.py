@@ -161,6 +161,7 @@ class TwoWeights(TwoLevel):
 
     @property
     def p_true(self) -> Fraction:
+        """The probability that a response supports the true answer."""
         return Fraction(self.backing * self.weights[0], self.total)
 
     @property

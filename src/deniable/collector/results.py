@@ -488,6 +488,7 @@ def _compliance_signals(estimate: Estimate[Any]) -> tuple[Signal, ...]:
 
 
 def _stages(estimate: Estimate[StageEvidence]) -> tuple[StageResult, ...]:
+    """Return of each stage its ε, how many were seen at it, for how many it is the finest, and its weight."""
     evidence = estimate.evidence
     seen, finest = (
         [tally.respondents for tally in tallies]

@@ -178,7 +178,7 @@ class Database(Closable):
     def _connect(self) -> Any: ...
 
     def close(self) -> None:
-        """Close all connections."""
+        """Close all idle connections."""
         while (connection := self._take_idle()) is not None:
             connection.close()
 

@@ -360,6 +360,7 @@ def _distance(instructions: Sequence[Instruction], requested: Design) -> Fractio
 
 
 def _parity(cells: Sequence[Sequence[Fraction]]) -> exact.Ratio:
+    """Return e^ε of a table of probabilities: the largest ratio within a row, over responses that can be sent."""
     return max(exact.ratio(max(row), min(row)) for row in cells if max(row))
 
 

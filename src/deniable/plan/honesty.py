@@ -105,6 +105,7 @@ def noncompliance(
 
 
 def _warning_text(share: float, tends: float) -> tuple[str, ...]:
+    """Return the warning about an estimate that tends to more than the true share, or to less."""
     if tends > share:
         return (
             "The estimate tends to more than the true share: that power is large for the wrong reason.",

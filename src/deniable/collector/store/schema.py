@@ -180,6 +180,7 @@ def restore(tables: Tables, path: str | PathLike[str]) -> None:
 
 
 def _open_backup(path: Path) -> SqliteFile:
+    """Return the file of a backup; what is written to it is durable."""
     return SqliteFile(path, "backup", settings=DURABLE, patience=_PATIENCE)
 
 

@@ -223,6 +223,7 @@ def estimate(
 
 
 def _check_sizes(present: Vector, population: int | None) -> None:
+    """Refuse fewer than 2 responses, and a population that is smaller than their number."""
     if len(present) < 2:
         raise NotEstimable(
             f"there are {len(present)} responses; expected at least 2, to say how sure an estimate is."
