@@ -59,6 +59,7 @@ from deniable.types.numbers import draw as numbers
 from deniable.types.strings import draw as strings
 from deniable.types.strings import respond as string_responses
 from deniable.types.strings.design import Filter, FilterStep
+from tests.support.books import reseal
 from tests.support.hands import leaves
 from tests.support.ladders import small as ladders
 from tests.support.surveys import question
@@ -534,6 +535,7 @@ def stages_of(book: Any, ask: Callable[[str, Any], Any]) -> Parts:
             found[way] = ask(way, dn.k_ary(5, epsilon=epsilon))
             with book.database.transaction() as tables:
                 tables.run(same, str(1 + number), before)
+            reseal(book)
     return found
 
 
