@@ -253,7 +253,7 @@ def test_intervals_of_draws_hold_their_level(level: float) -> None:
     """Of a thousand draws, whatever their distribution, and never a part of the level."""
     draws = np.random.default_rng(3).beta(2, 9, 1000)
     for narrowest in (False, True):
-        low, high = posteriors._of_draws(draws, level, narrowest=narrowest)
+        low, high = posteriors._draws_interval(draws, level, narrowest=narrowest)
         inside = ((low <= draws) & (draws <= high)).mean()
         assert level - 0.002 <= inside <= level + 0.002, narrowest
 
