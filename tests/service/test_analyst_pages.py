@@ -267,11 +267,11 @@ def test_a_page_says_as_of_how_many_it_is(chromium: Browser, place: Place) -> No
     for query, words in (
         (
             "",
-            "As of 2,360 responses; the next step at 2,420 or more, when a group has grown enough,",
+            "As of 2,360 responses; the next step at 2,400 or more, when a group has grown enough,",
         ),
         (
             "?group=office",
-            "As of 1,480 responses; the next step at 1,520, or when the survey ends.",
+            "As of 1,480 responses; the next step at 1,520 or more, or when the survey ends.",
         ),
     ):
         page.goto(f"{place.address}/a/working-life/overtime{query}")
