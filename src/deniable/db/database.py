@@ -316,7 +316,7 @@ class SqliteFile(Database):
         with self._translate_error(), self._turn, self._connection() as connection:
             # a large file does not fit into memory; its copy lies beside it, and not where others may look
             connection.execute("PRAGMA temp_store = FILE")
-            folder = str(self._path.absolute().parent).replace("'", "''")
+            folder = str(self.folder).replace("'", "''")
             connection.execute(f"PRAGMA temp_store_directory = '{folder}'")
             try:
                 connection.execute("VACUUM")

@@ -3,7 +3,7 @@
 Counts and samples are the same people: rows of a tally are all who sent the same response, with the sums of their
 weights. Means, covariances, degrees of freedom and effective sizes come from here, whatever is estimated.
 
-    w       the weight of somebody, W = Σ w
+    w       the weight of a person, W = Σ w
     u_i     the influence function of a number (linearized values): its first-order change with the weight of row i
     n, d    people of a part, and degrees of freedom of its variance
 """
