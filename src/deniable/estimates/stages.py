@@ -500,7 +500,7 @@ def fit_groups(
     _check_method(method, guess=guess is not None, population=population is not None)
     groups = [each for each in tallies if each.respondents]
     size = len(tallies[0].design.categories)
-    _check_size(groups, size)
+    _check_combinable(groups, size)
     f = (
         1.0
         if population is None
@@ -527,7 +527,8 @@ def fit_groups(
     )
 
 
-def _check_size(groups: Sequence[Counts], size: int) -> None:
+def _check_combinable(groups: Sequence[Counts], size: int) -> None:
+    """Refuse no groups at all, and more categories than covariances can be inverted for."""
     if not groups:
         raise NotEstimable(
             "there are no responses in any group; expected at least one."

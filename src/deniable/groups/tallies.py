@@ -367,7 +367,7 @@ def _names(by: object) -> tuple[str, ...]:
 
 
 def check_groups(design: AnyDesign) -> None:
-    """Refuse groups of a design that has none.
+    """Refuse to group responses to a design whose groups cannot be told apart.
 
     Raises:
         InvalidRequest: a deck.

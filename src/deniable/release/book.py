@@ -754,4 +754,5 @@ def read_parity(text: str) -> Ratio:
 
 
 def _spent_on(spent: Mapping[int, Ratio], question: int | None) -> Ratio:
+    """Return the parity spent on a question; 1 if nothing was, or if there is no question yet."""
     return Fraction(1) if question is None else spent.get(question, Fraction(1))

@@ -65,7 +65,7 @@ def estimate_dealt(
         whole = len(responses) == deck.people and part.all() and population is None
         return estimate_deck(tally(deck, responses)) if whole else None
 
-    def found(sample: Sampling) -> SampledEstimate:
+    def estimate_as(sample: Sampling) -> SampledEstimate:
         rows = dealt_values(responses, sample)
         return estimate_values(
             [rows],
@@ -77,27 +77,26 @@ def estimate_dealt(
             count=count,
         )
 
-    told = found(sampling)
-    if (
-        told.evidence
-    ):  # in whole numbers: of a share of 0 the variance is 0, not nearly
-        return told.with_evidence(told.evidence)
+    estimate = estimate_as(sampling)
+    # in whole numbers: of a share of 0 the variance is 0, not nearly
+    if estimate.evidence:
+        return estimate.with_evidence(estimate.evidence)
     one_by_one = not sampling.clustered and sampling.replicates is None
     if one_by_one or _within_clusters(_deals(responses), sampling):
-        return told
-    return _at_least(told, found(sampling.without_clusters()))
+        return estimate
+    return _at_least(estimate, estimate_as(sampling.without_clusters()))
 
 
-def _at_least(told: SampledEstimate, least: SampledEstimate) -> SampledEstimate:
+def _at_least(estimate: SampledEstimate, least: SampledEstimate) -> SampledEstimate:
     """Return an estimate whose variances are those of another one at least, in every direction."""
-    sizes, directions = np.linalg.eigh(told.covariance - least.covariance)
+    sizes, directions = np.linalg.eigh(estimate.covariance - least.covariance)
     more = (directions * np.maximum(sizes, 0.0)) @ directions.T
     below = (
         None
-        if told.totals is None or least.totals is None
-        else _at_least(told.totals, least.totals)
+        if estimate.totals is None or least.totals is None
+        else _at_least(estimate.totals, least.totals)
     )
-    return replace(told, covariance=least.covariance + more, totals=below)
+    return replace(estimate, covariance=least.covariance + more, totals=below)
 
 
 def dealt_values(responses: Responses[Deck], sampling: Sampling) -> RowValues:
