@@ -8,18 +8,24 @@ sizes around the steps; with `DENIABLE_ATTACK=all` the minimum is 20, and it loo
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import struct
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from itertools import count
 from pathlib import Path
 
 import pytest
 
+from deniable.collector.app import make_app
 from deniable.collector.intake import SubmissionWriter
+from deniable.collector.settings import Settings
 from deniable.collector.store import Store, Submission, Token, open_store
+from deniable.errors import NotAllowed
 from tests.support import disk, postgres
+from tests.support.collector import Inside, submission
 from tests.support.surveys import small
 
 ALL = os.environ.get("DENIABLE_ATTACK") == "all"
@@ -105,6 +111,61 @@ def test_pools_of_the_minimum_are_told_apart_at_most(places: Iterator[str]) -> N
     people = 4 * MINIMUM
     acknowledged(place, people, lambda _, n: check(place, n), pool=MINIMUM).shut()
     check(place, people)
+
+
+def test_a_batch_of_few_is_acknowledged_when_it_lies_with_all_others(
+    places: Iterator[str],
+) -> None:
+    """The disk is taken when the device of one respondent is told that its batch is stored."""
+    place, people = next(places), 2 * MINIMUM + 1
+    store = stored(place, people)
+    device = f"Bearer {store.issue_token(Token('hub', 'device'))}"
+    app = make_app(Settings(), store)
+    with Inside(app) as collector:
+        app.state.collector.writer.hold = 30
+        for number in range(people, people + 3):
+            answered = collector.ask(
+                "POST",
+                "/api/surveys/small/batches",
+                line_of(store, number),
+                authorization=device,
+                content_type="application/x-ndjson",
+            )
+            assert answered.json == {"stored": 3, "repeated": 0}
+            check(place, number + 1)
+    store.shut()
+
+
+def line_of(store: Store, number: int) -> bytes:
+    """Return what a person sends, as a line of a batch."""
+    survey = store.survey("small").survey
+    bodies = [
+        submission(
+            survey,
+            survey.questions[sent.question].design.symbols[sent.code],
+            question=sent.question,
+            key=disk.key(number).hex(),
+        )
+        for sent in disk.SENT
+    ]
+    responses = [body["responses"][0] for body in bodies]
+    return json.dumps({**bodies[0], "responses": responses}).encode()
+
+
+def test_a_survey_that_is_opened_again_tells_nobody(places: Iterator[str]) -> None:
+    """One person comes when its end has been shown, or was not; it is stopped, and started and seen anew."""
+    for shown, place in zip((False, True), places, strict=False):
+        people = 2 * MINIMUM + 1
+        store = stored(place, people)
+        store.close("small")
+        if shown:
+            store.shown(1, 0)
+        with suppress(NotAllowed):
+            store.open("small")
+            assert store.add([person(people)]) == ["stored"]
+            people += 1
+        store.shut()
+        check(place, people)
 
 
 @pytest.mark.parametrize("end", ["stopped", "closed", "seen"])

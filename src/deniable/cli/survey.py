@@ -247,7 +247,7 @@ def close(
     place: SurveyDatabase,
     as_json: bool = False,
 ) -> None:
-    """Take no more responses. It can be opened again."""
+    """Take no more responses. It can be opened again until an analyst has looked."""
     with place.open() as (store, chosen):
         entry = store.close(name)
     _print_state(entry, chosen, as_json=as_json)

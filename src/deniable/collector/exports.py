@@ -61,7 +61,7 @@ def write_complete(
     Why: rows cannot be held back in steps, as counts are, because none says when it came.
 
     Raises:
-        NotAllowed: the survey has not ended, or it was opened again and too few have come since.
+        NotAllowed: the survey has not ended, or too few have responded.
     """
     published = store.shown(entry.id, question)
     published.counts()

@@ -11,6 +11,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
@@ -18,6 +19,7 @@ from deniable.collector.messages import SubmissionBody
 from deniable.collector.monitoring import log_event
 from deniable.collector.refusals import Refused
 from deniable.collector.store import (
+    Batch,
     Entry,
     Exchange,
     NoSuchSurvey,
@@ -265,6 +267,16 @@ class SubmissionWriter(Closable):
             raise outcome.error
         return outcome
 
+    def settle_batch(self, batches: Sequence[Batch], minimum: int) -> None:
+        """Write everything anew after a batch of fewer people than the minimum, where that ends soon.
+
+        Why: until then the disk tells them from all others, as it tells those of a pool.
+        """
+        few = any(len(batch.keys) < minimum for batch in batches)
+        if few and self._pause_before_rewrite() is not None:
+            with suppress(StoreFailed):  # it is stored, and written anew later
+                self._store.rewrite()
+
     async def _wait_for(self, work: Work) -> Any:
         loop = asyncio.get_running_loop()
         waiting = _Waiting(work, loop.create_future(), loop, time.monotonic())
@@ -326,11 +338,16 @@ class SubmissionWriter(Closable):
         works = [waiting.work for waiting in batch]
         if not batch or self._store.is_pool(works):
             return False
-        pause, lasts = self._store.rewrite_pause, self._store.rewrite_lasts
-        if pause is None or pause + lasts > self.hold:
+        pause = self._pause_before_rewrite()
+        if pause is None:
             return False
         with self._changed:
             return not self._changed.wait_for(lambda: self._ending, pause)
+
+    def _pause_before_rewrite(self) -> float | None:
+        """Return the seconds until everything may be written anew; None where it is not due, or would last too long."""
+        pause, lasts = self._store.rewrite_pause, self._store.rewrite_lasts
+        return None if pause is None or pause + lasts > self.hold else pause
 
     def _take_batch(self) -> list[_Waiting]:
         """Return what waits, when there is enough of it or it has waited for long; nothing where nobody comes."""

@@ -71,7 +71,9 @@ async def add_batch(call: Call) -> messages.BatchResult:
         collector.limits.count_responses(
             call.request, sum(len(column.keys) for column in columns)
         )
-        return collector.store.add_batch(*columns)
+        outcome = collector.store.add_batch(*columns)
+        collector.writer.settle_batch(columns, fielded.survey.minimum)
+        return outcome
 
     stored, repeated = await asyncio.get_running_loop().run_in_executor(
         collector.batches, work

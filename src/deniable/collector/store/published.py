@@ -306,7 +306,7 @@ class ShownReader:
 
 
 def step(tables: Tables, column: Column, upcoming: Upcoming) -> None:
-    """Take the steps that are due after responses were stored; none once the survey has ended and was opened again."""
+    """Take the steps that are due after responses were stored; none once the end was shown, whatever the clock says."""
     sizes = _read_sizes(tables, column.stored)
     if _ended_before(sizes.shown):
         return
@@ -390,32 +390,27 @@ def _next_step(sizes: CellSizes, step: int, group: int | None) -> int:
         for cell, size in sizes.shown.items()
         if cell.stage == 0 and group in (None, cell.group)
     )
-    return n_shown + step * (1 if _ended_before(sizes.shown) else 2)
+    return n_shown + 2 * step
 
 
 def _publish(tables: Tables, column: Column, sizes: CellSizes) -> None:
     """Show all that is stored of a survey that has ended."""
     stages = _stages_to_finish(sizes, column)
-    if not _ended_before(sizes.shown):
-        for group, reached in _fully_shown_stages(
-            sizes.stored, sizes.shown, stages, column.survey.minimum
-        ).items():
-            live, shown_counts = (
-                column.read(tables, table, group) for table in (LIVE, PUBLISHED)
-            )
-            shown_counts = _align_first_stages(shown_counts, live, reached)
-            if _is_possible(shown_counts):
-                _write(tables, PUBLISHED, column, group, shown_counts[:reached])
-    live, shown_counts, rest_stages = (
-        column.read(tables, table, group)
-        for table, group in ((LIVE, None), (PUBLISHED, None), (PUBLISHED, REST))
+    for group, reached in _fully_shown_stages(
+        sizes.stored, sizes.shown, stages, column.survey.minimum
+    ).items():
+        live, shown_counts = (
+            column.read(tables, table, group) for table in (LIVE, PUBLISHED)
+        )
+        shown_counts = _align_first_stages(shown_counts, live, reached)
+        if _is_possible(shown_counts):
+            _write(tables, PUBLISHED, column, group, shown_counts[:reached])
+    live, shown_counts = (
+        column.read(tables, table, None) for table in (LIVE, PUBLISHED)
     )
-    if not _is_possible(_align_first_stages(shown_counts, live, stages)):
-        return  # opened again, and who was shown at a finer stage has withdrawn
-    triples = zip(live[:stages], shown_counts, rest_stages, strict=False)
     left = [
-        {kind: stored[kind] - published[kind] + remainder[kind] for kind in stored}
-        for stored, published, remainder in triples
+        {kind: stored[kind] - published[kind] for kind in stored}
+        for stored, published in zip(live[:stages], shown_counts, strict=False)
     ]
     _write(tables, PUBLISHED, column, REST, left)
 
@@ -423,13 +418,13 @@ def _publish(tables: Tables, column: Column, sizes: CellSizes) -> None:
 def _stages_to_finish(sizes: CellSizes, column: Column) -> int:
     """Return how many stages of a survey that has ended are to be shown whole, and are not: those of enough people.
 
-    When it ends for the first time, these are all that have had a step, also where so many have withdrawn that few are
-    new. When it was opened again, at least as many as the minimum are new.
+    These are all that have had a step, also where so many have withdrawn that few are new.
     """
-    before = _ended_before(sizes.shown)
+    if _ended_before(sizes.shown):
+        return 0
     totals = map(sizes.totals, range(len(column.layouts)))
     enough = (
-        stored - n_shown >= column.survey.minimum or (n_shown > 0 and not before)
+        stored - n_shown >= column.survey.minimum or n_shown > 0
         for stored, n_shown in totals
     )
     return sum(takewhile(bool, enough))
@@ -522,6 +517,25 @@ def too_few_error(entry: Entry, question: int, needed: int) -> NotAllowed:
         "before anything is shown.",
         f"Wait for more responses, or for the end of the survey: then {fewest_shown(entry):,} are enough.",
     )
+
+
+def check_reopenable(tables: Tables, survey: KnownSurvey) -> None:
+    """Refuse to open a survey again when all that it had was shown.
+
+    Why: what is stored less what is shown would tell the few who come then, on the disk too.
+
+    Raises:
+        NotAllowed: analysts have seen its end.
+    """
+    if any(
+        _ended_before(_read_sizes(tables, column.stored).shown)
+        for column in survey.columns
+    ):
+        raise NotAllowed(
+            f"the end of {survey.entry.survey.name!r} was shown to analysts; expected a survey whose end nobody saw: "
+            "the few who come now could be told from the others.",
+            "Create another survey with the same questions, and add up the tallies of both.",
+        )
 
 
 def _ended_before(published: Sizes) -> bool:

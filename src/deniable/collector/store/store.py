@@ -192,11 +192,12 @@ class Store:
         return stored
 
     def open(self, name: str) -> Entry:
-        """Take responses from now on; a closed survey can be opened again. A pilot of it ends.
+        """Take responses from now on; a closed survey can be opened again until its end was shown. A pilot of it ends.
 
         Raises:
             NoSuchSurvey: there is none of this name.
-            NotAllowed: it is a pilot that has ended, or a placeholder of a template stands in its texts.
+            NotAllowed: it is a pilot that has ended, a placeholder of a template stands in its texts, or its end was
+                shown.
         """
         self.survey(name).survey.check_filled()
         with self.transaction() as tables:
@@ -205,6 +206,7 @@ class Store:
                 surveys.number(tables, name),
                 surveys.pilot_of(tables, name),
             )
+            published.check_reopenable(tables, self._survey(tables, number))
             surveys.set_state(tables, number, "open")
             if pilot is not None:
                 surveys.end_pilot(tables, pilot)
