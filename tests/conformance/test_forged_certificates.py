@@ -109,6 +109,14 @@ def witness(**fields: Any) -> Change:
     return lambda _, stated: stated["witness"].update(fields)
 
 
+def both(first: Change, second: Change) -> Change:
+    def change(document: Any, stated: Any) -> None:
+        first(document, stated)
+        second(document, stated)
+
+    return change
+
+
 def prior(*shares: Any) -> Change:
     return lambda _, stated: stated.update(prior=list(shares))
 
@@ -194,6 +202,7 @@ BOTH = dn.product({"a": dn.warner(1), "b": dn.warner(2)})
 FACTORS = dn.ladder(
     [dn.product({"smokes": dn.warner(e), "age": dn.k_ary(3, e)}) for e in (1, 2)]
 )
+RANGES = dn.ladder([dn.number_design(0, 10, e, levels=2) for e in (1, 2)])
 NUMBERS, EDGES = dn.number_design(0, 10, 1), dn.one_edge(3, 1)
 MIXTURE = dn.mixture(4, {1: "1/2", 2: "1/2"}, epsilon=1)
 OPEN: list[tuple[str, Any, tuple[Any, ...]]] = [
@@ -292,6 +301,17 @@ FORGED: dict[str, tuple[Any, Change, str]] = {
         "ill filled",
     ),
     "bits above the total": (BITS, channel(hit="5", stray="1", total="4"), "above the total"),
+    "bits of others above the total": (
+        BITS, both(channel(hit="1", stray="5", total="4"), witness(response="0")), "above the total",
+    ),
+    "a set of all that does not hold the answer": (
+        MIXTURE,
+        both(
+            channel(total="10", parts=[{"ones": t, "weight": "5", "inside": own} for t, own in ((1, "10"), (4, "6"))]),
+            witness(response="1", likely="0", unlikely="1"),
+        ),
+        "ill filled",
+    ),
     "a response that there is not": (BITS, witness(response="17"), "no index"),
     "an answer that there is not": (BITS, witness(unlikely="4"), "no index"),
     "a witness of less": (dn.k_ary(3, 1), witness(likely="1", unlikely="2"), "no witness"),
@@ -305,6 +325,9 @@ FORGED: dict[str, tuple[Any, Change, str]] = {
     "stages of other questions": (WARNERS, other_labels, "other categories"),
     "a coarser stage that tells more, kept": (
         HADAMARDS, rung({"kind": "keep", "share": "20/13"}, *hadamard_stages((6, 2), (4, 2))), "not the garbling",
+    ),
+    "stages of other ranges": (
+        RANGES, lambda document, _: document["designs"][0].update(range=["0", "9"]), "other categories",
     ),
     "a share of something else": (
         HADAMARDS, rung({"kind": "keep", "share": "1/2"}, *hadamard_stages((3, 1), (6, 1))), "not the garbling",

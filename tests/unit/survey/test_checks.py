@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from itertools import product
 from typing import Any
 
 import pytest
@@ -24,6 +25,7 @@ COCAINE = {
 
 
 WARNER = {"family": "warner", "p": "3/4"}
+MANGAT = {"family": "mangat", "p": "2/3"}
 MASKED = question("masked", warner(p="3/4"))
 
 
@@ -33,12 +35,7 @@ def survey(
     **others: Any,
 ) -> Survey:
     """Return a survey that asks one question with a device, and others after it."""
-    masked = {
-        "name": "masked",
-        "design": design,
-        "acknowledge": "inf",
-        "texts": {"en": {"text": "Masked?"}},
-    }
+    masked = device_question("masked", design)
     return Survey.from_document(
         {
             "name": "small",
@@ -48,6 +45,11 @@ def survey(
         }
         | others
     )
+
+
+def device_question(name: str, design: Mapping[str, object]) -> dict[str, Any]:
+    texts = {"en": {"text": f"{name}?"}}
+    return {"name": name, "design": design, "acknowledge": "inf", "texts": texts}
 
 
 def check(key: str = "certain") -> dict[str, Any]:
@@ -119,6 +121,30 @@ def test_the_right_answer_follows_from_the_device(
     assert asked.right == right
     assert not label or asked.labels("en")[1] == label
     assert definition.disclosure.parity == definition.questions[0].disclosure.parity
+
+
+@pytest.mark.parametrize("checked", [("a",), ("b",), ("a", "b"), ()])
+@pytest.mark.parametrize("devices", list(product([WARNER, MANGAT], repeat=3)))
+def test_one_device_that_proves_something_makes_a_check_certain(
+    devices: Sequence[dict[str, str]], checked: tuple[str, ...]
+) -> None:
+    """The devices that count are those of the arms that have the check, and of all where no arm names it."""
+    names = ("masked", "other", "apart")
+    others = [
+        device_question(*each) for each in zip(names[1:], devices[1:], strict=True)
+    ]
+    arms = {"a": ["masked", "other"], "b": ["apart"]}
+    written = [
+        {"name": arm, "questions": [*asked, *["understood"] * (arm in checked)]}
+        for arm, asked in arms.items()
+    ]
+    definition = survey(*others, check(), design=devices[0], arms=written)
+    asked = [name for arm in checked or arms for name in arms[arm]]
+    proves = any(
+        dict(zip(names, devices, strict=True))[name] == MANGAT for name in asked
+    )
+    assert definition.question("understood").right == ("yes" if proves else "no")
+    assert Survey.from_json(definition.to_json()) == definition
 
 
 @pytest.mark.parametrize(

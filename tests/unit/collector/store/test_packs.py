@@ -21,7 +21,7 @@ from deniable.collector.store import (
     open_store,
     packs,
 )
-from deniable.collector.store.base import StoredQuestion
+from deniable.collector.store.base import StoredQuestion, WithdrawalRequest
 
 PEOPLE = 3000
 
@@ -92,6 +92,24 @@ def test_packs_follow_from_the_responses_and_from_nothing_else(
     store.add(alone(entry, people[:30]))
     store.rewrite(at_once=True)
     assert layout(store) == first
+
+
+@pytest.mark.parametrize("left", [1, 300])
+def test_packs_do_not_tell_that_somebody_has_withdrawn(
+    store: Store, entry: Entry, left: int
+) -> None:
+    """Whoever is left lies as if nobody else had ever come."""
+    people = keys(1200)
+    store.add_batch(batch(entry, people))
+    store.rewrite(at_once=True)
+    store.erase([WithdrawalRequest(entry.id, key) for key in people[left:]])
+    store.rewrite(at_once=True)
+    after = layout(store)
+    store.erase([WithdrawalRequest(entry.id, key) for key in people[:left]])
+    store.rewrite(at_once=True)
+    store.add_batch(batch(entry, people[:left]))
+    store.rewrite(at_once=True)
+    assert layout(store) == after
 
 
 @pytest.mark.parametrize("settled", [False, True])

@@ -61,6 +61,21 @@ def test_it_takes_its_share_of_the_time_and_no_more(clock: Clock) -> None:
     assert clock.runs[-1] == 142
 
 
+def test_what_is_changed_meanwhile_is_written_anew_again(clock: Clock) -> None:
+    def work() -> bool:
+        if len(clock.runs) < 2:
+            rewriter.note()
+        return clock.work()
+
+    rewriter = Rewriter(work, 0.1)
+    rewriter.note()
+    for _ in range(2):
+        assert rewriter.run()
+        assert rewriter.pause == pytest.approx(18)
+    assert rewriter.run()
+    assert (len(clock.runs), rewriter.pause) == (3, None)
+
+
 def test_what_could_not_be_done_is_done_again(clock: Clock) -> None:
     rewriter = Rewriter(clock.work, 0.1)
     rewriter.note()
