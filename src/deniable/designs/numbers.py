@@ -38,6 +38,7 @@ LEVELS_FOR_A_DISTRIBUTION = 11
 
 _LARGE_RATIO = 100.0  # e^ε from which more levels are worth it
 _FEW_LEVELS = 7  # 12 responses at most: a table of them fits on a telephone
+_MIN_RATIO = 1.0001  # below, the choice is the same and floats cancel
 _MAX_RATIO = 1e9  # beyond, e^ε makes no difference to the choice and floats cancel
 
 
@@ -79,7 +80,7 @@ def best_window(
     return min(
         fitting,
         key=lambda pair: cost(
-            window_columns(pair[0], pair[1], min(ratio, _MAX_RATIO))
+            window_columns(pair[0], pair[1], min(max(ratio, _MIN_RATIO), _MAX_RATIO))
         ),
     )
 

@@ -44,6 +44,7 @@ _MAX_PROFILED = 144  # cells whose likelihood is searched for the ends of an int
 _MAX_LISTED = 5  # answers whose numbers are listed one by one
 _STARTS = 5  # corners towards which a search begins, besides the best table
 _TINY = 1e-12
+_FOUND = 1e-8  # of a measure, to which the search finds its ends
 
 Measure = Callable[[Vector], tuple[float, Vector]]
 """A number of shares, and its derivative by each of them; not a number where it is undefined."""
@@ -441,7 +442,8 @@ def strength_range(cells: EstimatedCells, level: float) -> Interval:
         value, slopes = _strength(shares.reshape(shape))
         return value, slopes.reshape(-1)
 
-    return Interval(*_profile_range(cells, strength, level))
+    low, high = _profile_range(cells, strength, level)
+    return Interval(0.0 if low < _FOUND else low, 1.0 if high > 1 - _FOUND else high)
 
 
 def correlation(

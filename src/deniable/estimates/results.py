@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -597,7 +598,9 @@ class Result(Rendered, ABC, Generic[AnyRow_co]):
         names = {name: index for index, name in enumerate(self.params)}
         combination = np.zeros(len(names))
         for name, weight in weights.items():
-            if not isinstance(weight, Real) or not math.isfinite(weight):
+            if not isinstance(weight, Real) or not (
+                abs(weight) <= sys.float_info.max
+            ):
                 raise InvalidRequest(
                     f"a weight is {quoted(weight)}; expected a finite number."
                 )

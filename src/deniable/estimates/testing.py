@@ -198,7 +198,8 @@ def wald_hypotheses(
 
     Raises:
         InvalidRequest: something that is not a hypothesis about these numbers.
-        NotEstimable: hypotheses that say the same twice, or more of them than there are degrees of freedom.
+        NotEstimable: hypotheses that say the same twice, more of them than there are degrees of freedom, or numbers
+            without a standard error.
     """
     is_text = isinstance(hypothesis, Sequence) and all(
         isinstance(equation, str) for equation in hypothesis
@@ -220,7 +221,13 @@ def wald_hypotheses(
             "some of the hypotheses follow from the others; expected each to say something new."
         )
     distance = matrix @ vector(list(params.values())) - right
-    return wald_test(title, distance, matrix @ covariance @ matrix.T, df)
+    used = matrix.any(axis=0)
+    middle = matrix[:, used] @ covariance[np.ix_(used, used)] @ matrix[:, used].T
+    if not np.isfinite(middle).all():
+        raise NotEstimable(
+            "a number of the hypothesis has no standard error; expected numbers that the data identify."
+        )
+    return wald_test(title, distance, middle, df)
 
 
 def constraints(

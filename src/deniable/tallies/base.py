@@ -45,6 +45,7 @@ if TYPE_CHECKING:
 
 Counts: TypeAlias = NDArray[np.int64]
 Sums: TypeAlias = tuple[Fraction, ...]
+_MAX_COUNT = 1 << 62  # of all counts together, whose sum is still an int64
 Asking = TypeVar("Asking", bound=HashedDocument)
 
 
@@ -196,7 +197,7 @@ def read_only(counts: ArrayLike, shape: tuple[int, ...], cells: str = "") -> Cou
         cells: what they are counts of.
 
     Raises:
-        InvalidResponse: of another shape, no whole numbers, or negative ones.
+        InvalidResponse: of another shape, no whole numbers, negative ones, or too many to add up.
     """
     array = np.asarray(counts)
     if array.shape != shape or (array.size and array.dtype.kind not in "iu"):
@@ -206,7 +207,13 @@ def read_only(counts: ArrayLike, shape: tuple[int, ...], cells: str = "") -> Cou
         )
     copied = array.astype(np.int64)  # what does not fit turns negative
     if (copied < 0).any():
-        raise InvalidResponse("a count is negative; expected 0 or more.")
+        raise InvalidResponse(
+            "a count is negative or beyond 64 bits; expected 0 or more."
+        )
+    if copied.sum(dtype=np.float64) > _MAX_COUNT:
+        raise InvalidResponse(
+            f"the counts add up to more than {_MAX_COUNT:,}; expected at most that."
+        )
     copied.flags.writeable = False
     return copied
 

@@ -127,3 +127,13 @@ def test_levels_are_called_as_they_are_exactly(
     design = dn.number_design(low, high, 1, levels=3)  # type: ignore[arg-type]
     assert tuple(design.categories) == names
     assert tuple(map(Fraction, names)) == design.scale.values
+
+
+@pytest.mark.parametrize("goal", ["mean", "distribution"])
+def test_next_to_no_privacy_budget_has_one_window(goal: str) -> None:
+    small, smaller = (
+        dn.number_design(0, 1, epsilon, goal=goal) for epsilon in (1e-6, 1e-9)
+    )
+    assert small.symbols == smaller.symbols
+    with pytest.raises(InvalidDesign, match="larger ε"):
+        dn.number_design(0, 1, 1e-15, goal=goal)

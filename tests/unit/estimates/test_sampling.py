@@ -154,6 +154,10 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
         {"inclusion": [0.5, 0.1], "joint": [[0.5, 0.1], [0.1, 0.2]]},
         "on their diagonal",
     ),
+    "more than floats hold": (
+        {"weights": [10**400, 1]},
+        "not everything in the weights is a number",
+    ),
     "rule": ({"inclusion": [0.5, 0.1], "rule": "guess"}, "the rule is 'guess'"),
     "variance": (
         {"weights": [1, 2], "variance": "robust"},

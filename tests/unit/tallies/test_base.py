@@ -8,7 +8,11 @@ import pytest
 
 import deniable as dn
 from deniable.designs import number_design
-from deniable.errors import IncompatibleTallies, UnreadableFile
+from deniable.errors import (
+    IncompatibleTallies,
+    InvalidResponse,
+    UnreadableFile,
+)
 from deniable.order.relaxation import ladder
 from deniable.tallies import Tally, tally
 from deniable.tallies.base import AdditiveTally
@@ -111,3 +115,13 @@ def test_tallies_of_two_designs_refuse_each_other(
         kind.from_json(counted.to_json(), other.design)
     with pytest.raises(UnreadableFile):
         kind.from_json(counted.design.to_json(), counted.design)
+
+
+def test_counts_whose_sum_is_beyond_64_bits_are_refused() -> None:
+    design, most = dn.warner(1), 1 << 62
+    assert Tally(design, [most, 0]).respondents == most
+    for counts in ([most, most], [most, 1 << 40], [(1 << 63) - 1, 1]):
+        with pytest.raises(InvalidResponse, match="add up to more"):
+            Tally(design, counts)
+    with pytest.raises(InvalidResponse, match="beyond 64 bits"):
+        Tally(design, [most, 0]) + Tally(design, [most, 0])

@@ -60,11 +60,12 @@ from deniable.estimates.regression.models import (
     RowLikelihood,
     SampledLikelihood,
     highest,
+    invert_identified,
     invert_information,
 )
 from deniable.estimates.results import Caution
 from deniable.estimates.sampling import Sampling
-from deniable.estimates.sampling.columns import check_rows
+from deniable.estimates.sampling.columns import check_rows, numbers
 from deniable.files.row_names import check_same_people
 from deniable.tallies.group_labels import number_groups
 
@@ -187,8 +188,8 @@ def regress(
         expected, worth = _expected_information(rows, top.theta, read.evidence)
     else:
         deviations = _name_deviations(built, read.evidence.categories)
-        numbers = _number_groups(read.frame[intercepts], sampling, read.is_used)
-        likelihood, top = _fit_groups(built, rows, len(deviations), numbers)
+        row_groups = _number_groups(read.frame[intercepts], sampling, read.is_used)
+        likelihood, top = _fit_groups(built, rows, len(deviations), row_groups)
         names, groups = (*names, *deviations), len(likelihood.times)
     sample = Sample(
         names,
@@ -219,6 +220,7 @@ class _Rows(NamedTuple):
     evidence: Evidence
     is_used: Mask
     dropped: dict[str, int]
+    outcome: Vector | None
 
 
 class _Built(NamedTuple):
@@ -319,6 +321,7 @@ def _read(
         evidence.select(is_used),
         is_used,
         dropped,
+        None if predictor is None else numbers(frame.loc[is_used, left], "outcomes"),
     )
 
 
@@ -334,7 +337,7 @@ def _needed_columns(
     if given:
         needed += Covariates.variables_of(given, frame)
     if predictor is not None:
-        needed.append(left)
+        needed.append(str(column(frame, left, "the outcome").name))
     if intercepts is not None:
         needed.append(str(column(frame, intercepts, "the group").name))
     return needed
@@ -381,9 +384,9 @@ def _drop_predictor(terms: str, predictor: str) -> str:
 def _choose_family(family: str | None, read: _Rows) -> str:
     """Return the family of the answers, or of an outcome; the usual one, if none is named."""
     n_answers = len(read.evidence.categories)
-    if read.predictor is not None:
+    if read.outcome is not None:
         families = list(OUTCOMES)
-        is_binary = set(np.unique(read.frame[read.left])) <= {0, 1}
+        is_binary = set(np.unique(read.outcome)) <= {0, 1}
         default = "logit" if is_binary else "linear"
     else:
         is_two = n_answers == 2
@@ -500,7 +503,8 @@ def _build_outcome(
     predictor: str, family: str, names: tuple[str, ...], matrix: Matrix, read: _Rows
 ) -> _Built:
     """Return a regression in which the answer explains an outcome."""
-    outcome, evidence = read.frame[read.left].to_numpy(np.float64), read.evidence
+    outcome, evidence = read.outcome, read.evidence
+    assert outcome is not None
     if family == "logit" and not set(np.unique(outcome)) <= {0.0, 1.0}:
         raise InvalidRequest(
             'the outcome of a "logit" is not always 0 or 1; expected these, or family="linear".'
@@ -616,7 +620,7 @@ def _fit_groups(
             top = highest(likelihood, [theta])
             step, theta, steps = top.theta - theta, top.theta, steps + top.steps
             # the nodes lie at about these
-            if step @ top.information @ step < _STAYED:
+            if step @ top.information @ step < _STAYED * likelihood.unit:
                 break
     signs = np.where(theta[rows.size :] < 0, -1.0, 1.0)  # σ and −σ are one model
     turned = np.append(np.ones(rows.size), signs)
@@ -738,11 +742,10 @@ def _covariance(
         covariance = sample.covariance("expected", information)
         return covariance, "expected", (Caution("curvature", text),)
     text = (
-        "the likelihood is flat in some direction at its maximum: the data do not tell some coefficients apart, and "
-        "their errors are only those of what is told. Leave terms out, or ask more people."
+        "the likelihood is flat in some direction at its maximum: the data do not identify some coefficients, which "
+        "have no standard error. Leave terms out, or ask more people."
     )
-    covariance = vector(np.linalg.pinv(information, hermitian=True))
-    return covariance, "observed", (Caution("flat", text),)
+    return invert_identified(information), "observed", (Caution("flat", text),)
 
 
 def _with_cautions(fit: Regression, top: Maximum) -> Regression:

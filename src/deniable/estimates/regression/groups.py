@@ -94,6 +94,10 @@ class GroupLikelihood(SampledLikelihood):
         return replace(self, rows=replace(self.rows, weights=scaled), times=times)
 
     @property
+    def unit(self) -> float:
+        return float(self.times.mean())
+
+    @property
     def first_rows(self) -> Integers:
         return self._order[self._starts]
 

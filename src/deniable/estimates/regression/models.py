@@ -19,6 +19,7 @@ _CLOSE = 1e-10  # the log-likelihood, in nats, that one more step could gain; th
 _MAX_STEPS = 200
 _HALVINGS = 40
 _FLAT = 1e-10  # curvature, against the largest, below which a direction is climbed by its gradient
+_IN_FLAT = 1e-6  # of a flat direction, beyond which a coefficient lies in it
 _PROFILE_HALVINGS = 60
 _PROFILE_CLOSE = 1e-6  # of a standard error, to which the end of a profile is found
 _FARTHEST = (
@@ -44,6 +45,11 @@ class Likelihood(ABC):
     @abstractmethod
     def value(self, theta: Vector) -> float:
         """Return the log-likelihood alone."""
+
+    @property
+    @abstractmethod
+    def unit(self) -> float:
+        """The mean weight of the rows: the scale of the log-likelihood."""
 
 
 class SampledLikelihood(Likelihood):
@@ -86,6 +92,10 @@ class RowLikelihood(SampledLikelihood):
         """Where the coefficients of each predictor stand."""
         ends = np.cumsum([0, *(x.shape[1] for x in self.matrices)]).tolist()
         return tuple(map(slice, ends[:-1], ends[1:]))
+
+    @property
+    def unit(self) -> float:
+        return 1.0 if self.weights is None else float(self.weights.mean())
 
     @property
     def size(self) -> int:
@@ -193,7 +203,7 @@ class Maximum(NamedTuple):
         value: the log-likelihood there.
         information: minus its Hessian.
         steps: how many steps were taken.
-        gap: what one more step would gain, in nats.
+        gap: what one more step would gain, in nats of a row of mean weight.
         converged: whether that is next to nothing.
     """
 
@@ -226,7 +236,7 @@ def _climb(likelihood: Likelihood, start: Vector) -> Maximum:
     theta, at, gap = start, likelihood.slope(start), np.inf
     for steps in range(_MAX_STEPS + 1):
         direction = _direction(at.gradient, at.information)
-        gap = 0.5 * float(at.gradient @ direction)
+        gap = 0.5 * float(at.gradient @ direction) / likelihood.unit
         if not np.isfinite(gap) or steps == _MAX_STEPS:
             break
         higher = _search_line(likelihood, theta, direction, at.value)
@@ -243,7 +253,9 @@ def _search_line(
     likelihood: Likelihood, theta: Vector, direction: Vector, value: float
 ) -> Vector | None:
     """Return the first of ever shorter steps that does not go down; None if all do."""
-    slack = 1e-12 * max(1.0, abs(value))  # rounding of a sum of very many rows
+    slack = 1e-12 * max(
+        likelihood.unit, abs(value)
+    )  # rounding of a sum of very many rows
     for halving in range(_HALVINGS):
         candidate = theta + direction * 0.5**halving
         if likelihood.value(candidate) >= value - slack:
@@ -281,6 +293,18 @@ def invert_information(information: Matrix) -> Matrix | None:
     return vector((inverse + inverse.T) / 2)
 
 
+def invert_identified(information: Matrix) -> Matrix:
+    """Return the covariance of the coefficients that an information matrix identifies; NaN for all others."""
+    units, scaled = _standardize(information)
+    curves, axes = np.linalg.eigh(scaled)
+    is_flat = curves <= _FLAT
+    curved = axes[:, ~is_flat]
+    covariance = (curved / curves[~is_flat]) @ curved.T * np.outer(units, units)
+    is_unidentified = (np.abs(axes[:, is_flat]) > _IN_FLAT).any(axis=1)
+    covariance[is_unidentified] = covariance[:, is_unidentified] = np.nan
+    return vector(covariance)
+
+
 @dataclass(frozen=True, eq=False)
 class _OneFixed(Likelihood):
     """A likelihood in which one coefficient is fixed."""
@@ -288,6 +312,10 @@ class _OneFixed(Likelihood):
     likelihood: Likelihood
     index: int
     fixed: float
+
+    @property
+    def unit(self) -> float:
+        return self.likelihood.unit
 
     def value(self, theta: Vector) -> float:
         return self.likelihood.value(np.insert(theta, self.index, self.fixed))

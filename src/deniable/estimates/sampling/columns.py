@@ -61,7 +61,7 @@ def numbers(given: object, name: str, rows: int | None = None) -> Vector:
             else given
         )
         found = np.array(filled, np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise InvalidRequest(
             f"not everything in the {name} is a number; expected a number in each row."
         ) from None

@@ -720,6 +720,13 @@ REFUSED: list[tuple[str, dict[str, Any], type[Exception], str]] = [
     ("sent ~ x", {"intercepts": "nowhere"}, InvalidRequest, "'nowhere'"),
     ("sent ~ x", {"given": "x"}, InvalidRequest, "predictor="),
     ("w ~ x + sent:x", {"predictor": "sent"}, InvalidRequest, "term of its own"),
+    ("log(w) ~ x + sent", {"predictor": "sent"}, InvalidRequest, "the outcome is"),
+    (
+        "region ~ x + sent",
+        {"predictor": "sent"},
+        InvalidRequest,
+        "the outcomes is a",
+    ),
     (
         "w ~ x + sent",
         {"predictor": "sent", "family": "logit"},
@@ -741,6 +748,50 @@ def test_what_cannot_be_fitted_is_refused_in_words(
 ) -> None:
     with pytest.raises(error, match=words):
         dn.regress(formula, table(50), **{"design": FORCED, **options})
+
+
+@pytest.mark.parametrize("scale", [1e-12, 1e12])
+@pytest.mark.parametrize("intercepts", [None, "village"])
+def test_the_scale_of_weights_changes_nothing(
+    scale: float, intercepts: str | None
+) -> None:
+    frame = table().assign(scaled=lambda rows: rows["w"] * scale)
+    fits = [
+        dn.regress(
+            "sent ~ x",
+            frame,
+            design=FORCED,
+            sampling=dn.Sampling(column, clusters="village", data=frame),
+            intercepts=intercepts,
+        )
+        for column in ("w", "scaled")
+    ]
+    assert fits[1].params == pytest.approx(fits[0].params, rel=1e-6)
+    assert fits[1].bse == pytest.approx(fits[0].bse, rel=1e-6)
+
+
+@pytest.mark.parametrize("family", ["logit", "probit", "multinomial"])
+@pytest.mark.parametrize("epsilon", [1e-3, 1e-6, 1e-8])
+def test_noise_has_large_standard_errors_or_none(
+    family: str, epsilon: float
+) -> None:
+    fit = dn.regress(
+        "sent ~ x", table(300), design=dn.k_ary(2, epsilon), family=family
+    )
+    assert not (np.array(list(fit.bse.values())) < 1e3).any()
+
+
+def test_what_is_not_identified_has_no_standard_error() -> None:
+    fit = dn.regress(
+        "sent ~ x", table(), design=dn.k_ary(2, epsilon=1e-6), family="probit"
+    )
+    assert np.isnan(list(fit.bse.values())).all()
+    assert {"separation", "flat"} <= {caution.code for caution in fit.warnings}
+    assert "—" in str(fit.summary())
+    again = dn.Regression.from_json(fit.to_json(), fit.designs[0][1])
+    assert str(again.summary()) == str(fit.summary())
+    with pytest.raises(NotEstimable, match="no standard error"):
+        fit.test("x = 0")
 
 
 def test_booleans_and_empty_tables_are_refused() -> None:
