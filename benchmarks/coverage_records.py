@@ -25,7 +25,7 @@ from benchmarks.false_strings import shares as known_shares
 from deniable.bulk.edges import Edges
 from deniable.designs import NumberDesign, number_design
 from deniable.errors import ImplausibleResponses
-from deniable.estimates.covariances import Matrix, Vector
+from deniable.estimates.covariances import Matrix, Vector, vector
 from deniable.estimates.intervals import Interval
 from deniable.estimates.linear import floats
 from deniable.estimates.triples import Scored, Triples
@@ -513,6 +513,42 @@ def numbers(_: int) -> Iterator[str]:
     yield variances.line("variance of numbers, exact")
 
 
+REST = {"at the bottom": 0.0, "in the middle": 0.5}
+"""Where all others are, as a part of the range."""
+
+
+def levels(repetitions: int) -> Iterator[str]:
+    """Means and deviations of numbers with few people at the top of the range."""
+    means, deviations = Both(), Both()
+    generator = np.random.default_rng(7)
+    for epsilon, n, rare, (name, place) in itertools.product(
+        (1, 4, 8), (30, 100, 300, 3_000), (0.005, 0.01, 0.02), REST.items()
+    ):
+        design = number_design(0, 1, epsilon=epsilon)
+        shares = np.zeros(design.channel.answers)
+        shares[round(place * (len(shares) - 1))], shares[-1] = 1 - rare, rare
+        numbers = vector([float(level) for level in design.scale.values])
+        mean = float(numbers @ shares)
+        truths = {"mean": mean, "sd": float(numbers**2 @ shares - mean**2) ** 0.5}
+        rates = floats(design.channel) @ shares
+        drawn_counts = generator.multinomial(n, rates / rates.sum(), repetitions)
+        tallies, times = np.unique(drawn_counts, axis=0, return_counts=True)
+        held = np.zeros((2, 2))
+        for counts, count in zip(tallies, times, strict=True):
+            estimate = estimate_mean(NumberTally(design, counts.tolist()))
+            for column, method in enumerate((None, "normal")):
+                intervals = estimate.conf_int(method=method)
+                held[:, column] += [
+                    count * inside(intervals[each], truth)
+                    for each, truth in truths.items()
+                ]
+        where = f"ε = {epsilon}, n = {n}, {rare:.1%} at the top, others {name}"
+        for both, row in zip((means, deviations), held / repetitions, strict=True):
+            both.add(tuple(row.tolist()), where)
+    yield means.line("mean of numbers, few at the top")
+    yield deviations.line("deviation of numbers, few at the top")
+
+
 def _hits(design: NumberDesign, truth: float, n: int) -> Vector:
     share = (truth - float(design.range.low)) / float(design.range.width)
     return np.asarray(
@@ -579,6 +615,7 @@ PARTS: dict[str, Callable[[int], Iterator[str]]] = {
     "stages": stages,
     "groups": groups,
     "numbers": numbers,
+    "levels": levels,
     "strings": strings,
 }
 

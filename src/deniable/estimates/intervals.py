@@ -141,6 +141,25 @@ class Basis:
             self.possible().variances, free, out=np.ones_like(free), where=free > 0
         )
 
+    def weighted_sum(self, weights: Vector, added: float = 0.0) -> WeightedSum:
+        """Return a weighted sum of the shares, with what its interval is computed from.
+
+        Args:
+            weights: of the shares.
+            added: a variance that is added to that of the shares.
+        """
+        near, f, n = projection(self.unbiased), self.f, self.respondents
+        variance = partial(sum_variance, self.linear, weights, f=f, n=n)
+        scores = response_scores(self.linear, weights, len(self.counts))
+        left = variance(near) / variance(near, f=1.0) if f < 1 else 1.0
+        return WeightedSum(
+            float(weights @ self.unbiased),
+            weights,
+            near,
+            lambda shares: variance(shares) + added,
+            partial(likely_means, scores, self.counts, weights, left),
+        )
+
     @property
     def variances(self) -> Vector:
         """The variance of each share, never a negative one."""
@@ -266,6 +285,136 @@ def score_interval(
     # Below 0 only where no t explains a value; then the nearest t is the whole interval.
     root = np.sqrt(np.maximum(half**2 - a * (value**2 - z2 * constant), 0.0))
     return (half - root) / a, (half + root) / a
+
+
+@dataclass(frozen=True, eq=False)
+class WeightedSum:
+    """A weighted sum Σ w_j π_j of shares, such as a mean of levels, with what its interval is computed from.
+
+    Attributes:
+        value: its unbiased estimate.
+        weights: w.
+        near: the estimated shares, brought into the simplex.
+        variance: the variance of the estimate as a function of the true shares.
+        likely: all values that are nearly as likely as the best one, at a confidence level; None where the likelihood
+            takes too long.
+    """
+
+    value: float
+    weights: Vector
+    near: Vector
+    variance: Callable[[Vector], float]
+    likely: Callable[[float], Interval | None]
+
+    def wide(self, confidence: float) -> Interval:
+        """Return the score interval and the likely values together, as `wide` does for shares."""
+        if not np.ptp(self.weights):
+            return Interval(self.value, self.value)
+        intervals = [self.score(confidence), self.likely(confidence)]
+        lows, highs = zip(*filter(None, intervals), strict=True)
+        return Interval(min(*lows, self.value), max(*highs, self.value))
+
+    def score(self, confidence: float) -> Interval:
+        """Return all values μ whose own variance explains the distance, (value − μ)² ≤ z²·V(μ), within the weights.
+
+        V(μ) is the variance if some people more than estimated had the least weight (below the estimate) or the
+        largest one (above it), and the others were as estimated. For two answers this is Wilson's interval.
+
+        Why: a few people at an end of the range move the mean most. If none of them is among the respondents, the
+        estimated variance does not know of them.
+        """
+        lowest, highest = np.argmin(self.weights), np.argmax(self.weights)
+        return Interval(
+            self._towards(int(lowest), confidence),
+            self._towards(int(highest), confidence),
+        )
+
+    def _towards(self, answer: int, confidence: float) -> float:
+        """Return the last μ on the line from the estimated shares to those of people who all have one answer."""
+        start, stop = float(self.weights @ self.near), float(self.weights[answer])
+        gap = stop - start
+        if abs(gap) <= ROUNDING * np.ptp(self.weights):
+            return stop
+        corner = np.eye(len(self.near))[answer]
+        first, middle, last = (
+            self.variance(vector((1 - t) * self.near + t * corner)) / gap**2
+            for t in (0.0, 0.5, 1.0)
+        )
+        # the parabola through three of its points
+        curve = (
+            first,
+            4 * middle - 3 * first - last,
+            2 * (first + last) - 4 * middle,
+        )
+        _, t = score_interval(
+            vector([(self.value - start) / gap]), curve, confidence
+        )
+        return start + gap * min(max(float(t[0]), 0.0), 1.0)
+
+
+def sum_variance(
+    linear: Linear, weights: Vector, shares: Vector, *, f: float, n: float
+) -> float:
+    """Return the variance of a weighted sum of estimated shares, if these shares are the true ones."""
+    covariance = linear.covariance(linear.expected(shares), shares, f, n)
+    return max(covariance.between(weights, weights), 0.0)
+
+
+def response_scores(linear: Linear, weights: Vector, responses: int) -> Vector:
+    """Return what each response counts for in a weighted sum of shares."""
+    return vector([weights @ linear.shares(each) for each in np.eye(responses)])
+
+
+def likely_means(
+    scores: Vector, counts: Vector, weights: Vector, left: float, confidence: float
+) -> Interval:
+    """Return the empirical-likelihood interval of a mean, of which a part of the variance is left."""
+    between = float(weights.min()), float(weights.max())
+    drop = left * quantile(confidence) ** 2 / 2
+    return empirical_likelihood(scores, counts, between, drop)
+
+
+def empirical_likelihood(
+    scores: Vector, counts: Vector, between: tuple[float, float], drop: float
+) -> Interval:
+    """Return all means of the scores whose empirical log-likelihood is at most `drop` below the best one.
+
+    Implements: [Owe01], chapter 2: the largest likelihood of any shares of responses with a mean μ of the scores s
+    is Π (c_i/n)/(1 + t(s_i − μ)), with t such that these shares sum to 1. Responses that nobody sent may have a share.
+
+    Args:
+        scores: of the responses.
+        counts: of the responses.
+        between: the smallest and the largest possible mean.
+        drop: of the log-likelihood.
+    """
+    peak = float(np.clip(scores @ counts / counts.sum(), *between))
+    floor = _empirical_height(scores, counts, peak) - drop
+    return Interval(
+        *crossings(
+            lambda mean: _empirical_height(scores, counts, mean) - floor,
+            peak,
+            between,
+        )
+    )
+
+
+def _empirical_height(scores: Vector, counts: Vector, mean: float) -> float:
+    """Return the largest log-likelihood of shares of responses with this mean score, 0 without that condition."""
+    distances = scores - mean
+    # between these every share is positive
+    first, last = (
+        (ROUNDING - 1) / float(end) for end in (distances.max(), distances.min())
+    )
+
+    def slope(t: float) -> float:
+        return float(counts @ (distances / (1 + t * distances)))
+
+    if slope(first) <= 0:
+        t = first
+    else:
+        t = last if slope(last) >= 0 else float(brentq(slope, first, last))
+    return -float(counts @ np.log1p(t * distances))
 
 
 def exact(basis: Basis, confidence: float) -> Ends:

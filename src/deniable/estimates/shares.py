@@ -30,6 +30,7 @@ from deniable.estimates.intervals import METHODS as INTERVALS
 from deniable.estimates.intervals import (
     Basis,
     Interval,
+    WeightedSum,
     default,
     finite_population_factor,
     wilson,
@@ -184,6 +185,20 @@ class CountEvidence(ABC):
         """Return the interval of a contrast, given the one recovered from the shares' intervals."""
         return recovered
 
+    def weighted_sum(self, weights: Vector, added: float = 0.0) -> WeightedSum:  # noqa: ARG002 - of designs for numbers
+        """Return a weighted sum of the shares, with what its interval is computed from.
+
+        Args:
+            weights: of the shares.
+            added: a variance that is added to that of the shares.
+
+        Raises:
+            InvalidRequest: responses that levels of numbers do not have.
+        """
+        raise InvalidRequest(
+            f"these shares are those of {self.type}; expected shares of the levels of a range."
+        )
+
     @property
     def direct_fraction(self) -> float:
         """The factor f of the sampling variance, with which a direct question is compared."""
@@ -320,6 +335,12 @@ class Estimate(Result[ShareRow], Generic[Evidence_co]):
     def variance(self, combination: Vector) -> float:
         """Return the variance of a linear combination of the shares, never a negative one."""
         return self.evidence.variance(combination)
+
+    def sum_interval(
+        self, weights: Vector, confidence: float, added: float = 0.0
+    ) -> Interval:
+        """Return the wide interval of a weighted sum of the shares, to whose variance something is added."""
+        return self.evidence.weighted_sum(weights, added).wide(confidence)
 
     @cached_property
     def default_interval(self) -> str:
@@ -496,6 +517,9 @@ class TallyEvidence(CountEvidence):
 
     def possible(self) -> Covariance:
         return self.basis.possible()
+
+    def weighted_sum(self, weights: Vector, added: float = 0.0) -> WeightedSum:
+        return self.basis.weighted_sum(weights, added)
 
     def intervals(self, estimate: Estimate) -> Mapping[str, IntervalMethod]:  # noqa: ARG002 - they are those of counts
         return {

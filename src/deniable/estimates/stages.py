@@ -23,7 +23,7 @@ from deniable.errors import (
 )
 from deniable.estimates import weighing
 from deniable.estimates.covariances import Covariance, Full, Matrix, Vector
-from deniable.estimates.intervals import Interval
+from deniable.estimates.intervals import Interval, WeightedSum
 from deniable.estimates.inverses import left_inverse
 from deniable.estimates.likelihood import Convergence
 from deniable.estimates.results import (
@@ -152,6 +152,22 @@ class PooledEvidence(CountEvidence):
         return Interval(
             min(recovered.low, profile.low), max(recovered.high, profile.high)
         )
+
+    def weighted_sum(self, weights: Vector, added: float = 0.0) -> WeightedSum:
+        value = weighing.total(self.parts)
+        near = weighing.inside(projection(value))
+        has_counts = self._f == 1 and weighing.rare(self._tallies)
+
+        def variance(shares: Vector) -> float:
+            covariance = weighing.covariance(self.parts, shares, self._f)
+            return float(weights @ covariance @ weights) + added
+
+        def likely(level: float) -> Interval | None:
+            if not has_counts:
+                return None
+            return weighing.profile_of(self._tallies, near, weights, level)
+
+        return WeightedSum(float(weights @ value), weights, near, variance, likely)
 
     def warnings(self, estimate: Estimate[Self]) -> tuple[Caution, ...]:  # noqa: ARG002 - of every estimate
         p = formats.p_value(self.homogeneity)

@@ -7,8 +7,8 @@ import json
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
-from typing import Any, ClassVar
+from functools import cached_property, partial
+from typing import Any, ClassVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +26,14 @@ from deniable.estimates.differences import (
     nameless,
     weigh_names,
 )
-from deniable.estimates.intervals import bonferroni_level
+from deniable.estimates.intervals import (
+    Interval,
+    WeightedSum,
+    bonferroni_level,
+    likely_means,
+    response_scores,
+    sum_variance,
+)
 from deniable.estimates.inverses import left_inverse
 from deniable.estimates.results import (
     Bounds,
@@ -50,6 +57,7 @@ from deniable.estimates.sampling.intervals import (
     default_bounds,
     defaults,
 )
+from deniable.estimates.sampling.people import effective_size
 from deniable.estimates.sensitivity import (
     SHARES,
     ReadWith,
@@ -58,6 +66,7 @@ from deniable.estimates.sensitivity import (
     breakdown_sentence,
     curves,
 )
+from deniable.estimates.simplex import projection
 from deniable.estimates.summary import below_zero, rests_on
 from deniable.estimates.testing import HypothesisTest, wald_test
 from deniable.rendering import formats
@@ -265,6 +274,42 @@ class SampledEstimate(Groups[SampledRow]):
     def variance(self, combination: Vector) -> float:
         """Return the variance of a linear combination of the numbers, never a negative one."""
         return self._variance(combination)
+
+    def sum_interval(
+        self, weights: Vector, confidence: float, added: float = 0.0
+    ) -> Interval:
+        """Return the wide interval of a weighted sum of the shares of one design.
+
+        It is that of the counts where there are some, else that of as many people drawn one by one as tell as much,
+        whose responses are as expected at the estimated shares.
+
+        Args:
+            weights: of the shares.
+            confidence: the level.
+            added: a variance that is added to that of the shares.
+        """
+        if self.evidence:
+            return cast(
+                "Interval", self.evidence[0].sum_interval(weights, confidence, added)
+            )
+        channel = cast("Design", self.design).channel
+        linear, n = left_inverse(channel), self.respondents
+        near = projection(self.value)
+        simple = sum_variance(linear, weights, near, f=1.0, n=n)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            effect = vector([(self.variance(weights) + added) / np.float64(simple)])
+        people = vector([n])
+        size = effective_size(people, self.degrees[:1], effect, confidence).item()
+        expected = np.maximum(linear.expected(self.value), 0.0)
+        scores = response_scores(linear, weights, channel.responses)
+        counts = vector(expected * (size / expected.sum()))
+        return WeightedSum(
+            float(weights @ self.value),
+            weights,
+            near,
+            partial(sum_variance, linear, weights, f=1.0, n=size),
+            partial(likely_means, scores, counts, weights, 1.0),
+        ).wide(confidence)
 
     def about(self, quantity: str) -> SampledEstimate:
         """Return another quantity of each item: "frequency", "degree", "weight" or "mean", as far as they are told.

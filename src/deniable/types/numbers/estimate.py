@@ -165,7 +165,15 @@ class Mean(Model):
 
     @property
     def default_interval(self) -> str:
-        return self.shares._default_interval if self.scale.levels == 2 else "normal"
+        return self.shares._default_interval if self.scale.levels == 2 else "wide"
+
+    def interval_methods(self) -> Mapping[str, IntervalMethod]:
+        """Return "wide", which keeps its coverage where few people are at an end of the range, and the usual ones."""
+        return {"wide": self._wide_bounds}
+
+    def _wide_bounds(self, level: float) -> Bounds:
+        low, high = self.shares.sum_interval(self.levels, level, self.rounding)
+        return vector([min(low, self.value)]), vector([max(high, self.value)])
 
     def bounds(self, request: IntervalRequest) -> Bounds | None:
         """Return of two levels the interval of the share of the upper one, on the scale of the numbers."""
@@ -382,12 +390,22 @@ class NumberEstimate(Result):
         return lows, highs
 
     def _sd_interval(self, level: float) -> Interval:
-        """Return all deviations that the variance of the levels allows: rounding adds from 0 to step²/4 to it."""
-        of_levels = self.variance + self._step**2 / 6
-        margin = quantile(level, self.df) * self._variance_error
-        largest = float(self.scale.range.width) / 2  # half of all at each end
-        ends = (of_levels - margin - self._step**2 / 4, of_levels + margin)
-        low, high = (min(math.sqrt(max(end, 0.0)), largest) for end in ends)
+        """Return all deviations that the variance of the levels allows: rounding adds from 0 to step²/4 to it.
+
+        Why: the variance is E(X − c)² − (μ − c)² for any c, and of the estimated mean c the first is a weighted sum of
+        shares. The largest distance that the interval of the mean allows is taken off its lower end; its upper end is
+        raised by the variance of the estimated mean, by which E(X − c)² is estimated too low.
+        """
+        low, high = float(self.scale.range.low), float(self.scale.range.high)
+        center = min(max(self._mean.value, low), high)
+        ends = np.clip(self.mean.interval("mean", level=level), low, high)
+        squares = vector((self._levels - center) ** 2)
+        least, most = self.shares.sum_interval(squares, level)
+        least -= float(np.abs(ends - center).max()) ** 2 + self._step**2 / 4
+        bounds = (least, most + self._mean.variance)
+        low, high = (
+            min(math.sqrt(max(end, 0.0)), (high - low) / 2) for end in bounds
+        )
         deviation = self.params["sd"]
         return Interval(min(low, deviation), max(high, deviation))
 

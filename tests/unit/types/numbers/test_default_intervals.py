@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from functools import cache
+from itertools import product
 
 import numpy as np
 import pytest
-from scipy.stats import binom
+from scipy.stats import binom, multinomial
 
 from deniable.designs import NumberDesign, number_design
 from deniable.estimates.statistics import Statistic
@@ -103,3 +104,56 @@ def test_the_same_people_may_err_together() -> None:
     assert together.low <= apart.low
     assert together.high >= apart.high
     assert 0 <= apart.low <= apart.high <= 25
+
+
+FEW = 20
+RARE = (0, 0.002, 0.005, 0.01, 0.02, 0.05, 0.2, 0.5)
+
+
+@cache
+def all_tallies(epsilon: float) -> tuple[NumberDesign, np.ndarray]:
+    """Return a design with three levels and three responses, and all tallies of a few responses."""
+    design = number_design(0, 10, epsilon=epsilon, levels=3, width=1)
+    counts = np.array(list(product(range(FEW + 1), repeat=2)))
+    counts = counts[counts.sum(axis=1) <= FEW]
+    return design, np.column_stack([counts, FEW - counts.sum(axis=1)])
+
+
+@cache
+def intervals_of_levels(epsilon: float, method: str | None) -> np.ndarray:
+    """Return the intervals of mean and deviation for each of these tallies."""
+    design, tallies = all_tallies(epsilon)
+    estimates = [estimate(NumberTally(design, row)) for row in tallies.tolist()]
+    return np.array(
+        [
+            [each.interval(name, method=method) for name in ("mean", "sd")]
+            for each in estimates
+        ]
+    )
+
+
+def least_coverage(epsilon: float, place: int, method: str | None) -> np.ndarray:
+    """Return the least coverage of mean and deviation, with few people at the top and all others at one level."""
+    design, tallies = all_tallies(epsilon)
+    levels, rates = np.array([0, 5, 10]), []
+    for rare in RARE:
+        shares = (1 - rare) * np.eye(3)[place] + rare * np.eye(3)[2]
+        mean = levels @ shares
+        truths = np.array([mean, np.sqrt(levels**2 @ shares - mean**2)])
+        ends = intervals_of_levels(epsilon, method)
+        held = (ends[..., 0] - 1e-9 <= truths) & (truths <= ends[..., 1] + 1e-9)
+        law = multinomial.pmf(tallies, FEW, design.channel.floats() @ shares)
+        rates.append(law @ held)
+    return np.min(rates, axis=0)
+
+
+@pytest.mark.parametrize("epsilon", [2, 8])
+@pytest.mark.parametrize("place", [0, 1])
+def test_means_and_deviations_with_few_people_at_the_top(
+    epsilon: float, place: int
+) -> None:
+    assert (least_coverage(epsilon, place, None) >= 0.93).all()
+
+
+def test_a_normal_interval_of_a_mean_misses_few_people_at_the_top() -> None:
+    assert least_coverage(8, 0, "normal")[0] < 0.5
