@@ -43,8 +43,11 @@ _MAX_ONES = 1 << 15  # of sets whose number is written out: 2^32,768 and more
 MAX_COUNTED_APART = 12
 """Categories up to which a tally counts each set of them apart, and so loses nothing: 4,096 counts, 32 kB."""
 
-MAX_CELLS = 4_000_000
-"""Cells of a tally by size: 32 MB of counts, about 2,000 categories where every size can be sent."""
+MAX_BY_SIZE = 2_000
+"""Categories up to which a tally counts every size of set apart, even where each can be sent: 32 MB of counts."""
+
+MAX_CELLS = (MAX_BY_SIZE + 1) ** 2
+"""Cells of a tally by size: a row for each size from 0 on, with a count for each category beside that of the sets."""
 
 DIGITS = 8
 """Binary digits of a probability that are decided for all bits at once; one bit in 256 is open after them."""

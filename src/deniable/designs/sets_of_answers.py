@@ -11,7 +11,7 @@ from typing import TypeAlias
 from deniable import exact
 from deniable.chance import TOTAL
 from deniable.channel import Bits, Mixture, Sets, Subset
-from deniable.channel.sets import MAX_COUNTED_APART, Part
+from deniable.channel.sets import MAX_BY_SIZE, MAX_COUNTED_APART, Part
 from deniable.designs import labels
 from deniable.designs.design import Design
 from deniable.designs.labels import Bitstrings, Labels
@@ -408,7 +408,6 @@ def _from_probabilities(
 Weights: TypeAlias = Mapping[int, Rational] | Sequence[Rational]
 """How often each size of set is sent: by size, or in order for the sizes 0, 1, 2 and so on. They sum to 1."""
 
-_MAX_SIZES = 2_000  # a tally keeps a count of each category for each size
 # of which 20 digits are needed: weights are rounded to 64 bits
 _PRECISE = Context(prec=60)
 
@@ -488,9 +487,9 @@ def truncated_rappor(
     category_labels = labels.read(categories)
     k = len(category_labels)
     flip, gamma = _flip_and_parity(epsilon, f)
-    if k > _MAX_SIZES:
+    if k > MAX_BY_SIZE:
         raise InvalidDesign(
-            f"there are {exact.text(k)} categories; expected at most {_MAX_SIZES:,}."
+            f"there are {exact.text(k)} categories; expected at most {MAX_BY_SIZE:,}."
         )
     weights = rappor_weights(k, flip)[1:-1]
     total_weight = sum(weights)

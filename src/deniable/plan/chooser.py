@@ -10,6 +10,7 @@ from fractions import Fraction
 import numpy as np
 
 from deniable import exact
+from deniable.channel.sets import MAX_BY_SIZE
 from deniable.criteria import Criterion, Epsilon
 from deniable.designs import (
     Design,
@@ -39,8 +40,6 @@ from deniable.types.categories.plan import Shares
 
 GOALS = ("error", "category", "unchanged", "wire", "device")
 """What can be wished for; `optimal` tells what each one means."""
-
-_MAX_BY_SIZE = 2_000  # categories beyond which RAPPOR's tally by size is too large
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,7 +222,7 @@ def _builders(
         "unary": (lambda: unary(labels, epsilon), bits),
         "unary, optimized": (lambda: unary(labels, epsilon, optimized=True), bits),
     }
-    if size <= _MAX_BY_SIZE:
+    if size <= MAX_BY_SIZE:
         builders["rappor"] = (lambda: rappor(labels, epsilon), bits)
         builders["truncated_rappor"] = (
             lambda: truncated_rappor(labels, epsilon),

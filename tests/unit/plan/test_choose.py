@@ -61,6 +61,14 @@ def test_a_million_categories_have_an_answer() -> None:
     assert any("125,000 bytes" in reason for reason in choice.reasons)
 
 
+@pytest.mark.parametrize("size", [1_999, 2_000, 2_001])
+def test_at_the_limit_of_a_tally_by_size_there_is_a_choice(size: int) -> None:
+    choice = optimal(size, 1)
+    assert choice.design.name == "subset"
+    names = {candidate.name for candidate in choice.candidates}
+    assert {"rappor", "truncated_rappor"} <= names or size > 2_000
+
+
 @pytest.mark.parametrize(
     "demand", [RhoToRho("1/10", "1/2"), PosteriorCap("1/20", "1/5"), Epsilon(1)]
 )
