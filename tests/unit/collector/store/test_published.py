@@ -268,20 +268,6 @@ def test_a_survey_whose_end_was_shown_is_not_opened_again(
     assert look(store, entry) == [7, 1]
 
 
-def test_each_end_of_a_survey_shows_all_whatever_the_ends_before_have_shown(
-    store: Store, entry: Entry
-) -> None:
-    counts = [0, 0]
-    for end in range(4):
-        store.open("small")
-        count, code = MINIMUM + end, end % 2
-        counts[code] += count
-        send(store, entry, count, code, group=[0, None, 1, 0][end])
-        store.close("small")
-        assert look(store, entry) == counts, f"after {end} ends"
-        assert store.shown(entry.id, 0).complete_stages == 1
-
-
 def raised(
     store: Store, entry: Entry, keys: list[bytes], stages: int, code: int = 0
 ) -> None:
