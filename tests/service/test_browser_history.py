@@ -72,12 +72,16 @@ def travel(found: Visit, direction: str) -> None:
 
 
 def test_this_browser_keeps_pages_to_go_back_to(visit: Coming) -> None:
+    """It may throw one of them away where memory is short, and not all."""
     with visit() as found:
-        found.go("/?lang=en")
-        found.page.evaluate("window.marked = true")
-        found.go("/?lang=de")
-        travel(found, "back")
-        assert found.page.evaluate("window.marked"), "or the others test nothing"
+        for _ in range(3):
+            found.go("/?lang=en")
+            found.page.evaluate("window.marked = true")
+            found.go("/?lang=de")
+            travel(found, "back")
+            if found.page.evaluate("window.marked"):
+                return
+    pytest.fail("no page was kept: the others test nothing")
 
 
 @pytest.mark.parametrize("survey", ANSWERS)

@@ -15,6 +15,7 @@ from deniable.order.relaxation import ladder
 from deniable.survey import Keys, Survey, SurveyArm
 from deniable.survey.author import make_key, sign
 from deniable.survey.catalogue import LANGUAGES, locale
+from deniable.survey.checks import comprehension_check
 from deniable.survey.limits import BUDGET, CEILING
 from tests.support import browser
 from tests.support.ed25519 import ORDER, RFC8032, SMALL_ORDER
@@ -134,6 +135,11 @@ def test_a_definition_beyond_the_limits_or_of_another_hash_is_not_obeyed(
         "the page tells what the definition states"
     )
     assert read(rogue(BARE)) == "OverBudget"
+    device = question("one", warner(epsilon=1))
+    check = comprehension_check("check", "sent", [device])
+    checked = small(questions=(device, check), keys=Keys("0" * 64))
+    assert read(checked) == "OverBudget", "a check is sent as it is"
+    assert read(checked, acknowledged=True) is None
 
 
 @pytest.mark.parametrize("dearest", [0, 1, 2])

@@ -7,6 +7,7 @@ transaction (group commit), and few who come alone wait for others.
 from __future__ import annotations
 
 import asyncio
+import math
 import threading
 import time
 from collections import deque
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
 
 _FRESH = 1.0  # seconds for which a definition and its state are taken from memory
 _LOOK = 0.2  # seconds after which an idle writer looks whether something is to be written anew
+_PATIENCE = 25.0  # seconds that who withdraws waits at most: programs and proxies give up after 30
 _MAX_SURVEYS = 1000  # remembered at a time, to bound the memory
 
 
@@ -203,8 +205,8 @@ class SubmissionWriter(Closable):
     They are held back until there are enough of them, so that a transaction, which a log of the database may keep, is
     one of several respondents; in it, rows are written in the order of their keys, which are random. Afterwards
     everything is written anew as soon as that is due (`Store.rewrite`), also what others have changed. Where that ends
-    within `hold`, those whom the log tells from others are told after it; who withdraws is always told after it, and
-    waits without a thread.
+    within `hold`, those whom the log tells from others are told after it. Who withdraws waits for it without a thread,
+    and is told after `patience` that it comes later.
 
     Args:
         store: where they go.
@@ -225,6 +227,7 @@ class SubmissionWriter(Closable):
     ) -> None:
         self.pool = pool
         self.hold = hold
+        self.patience = _PATIENCE
         self._store = store
         self._most = max_waiting
         self._pause = pause
@@ -316,6 +319,8 @@ class SubmissionWriter(Closable):
             else:
                 _wake_all(outcomes)
                 self._rewrite()
+            late = time.monotonic() - self.patience
+            self._tell_erased(overwritten=False, before=late)
         self._tell_erased(overwritten=False)
 
     def _keep_erased(
@@ -384,9 +389,14 @@ class SubmissionWriter(Closable):
             log_event("rewriting failed", what=error.problem)
             self._tell_erased(overwritten=False)
 
-    def _tell_erased(self, *, overwritten: bool) -> None:
-        _wake_all([(each, Erasure(n, overwritten)) for each, n in self._erased])
-        self._erased.clear()
+    def _tell_erased(self, *, overwritten: bool, before: float = math.inf) -> None:
+        """Tell those who have waited since before a moment whether what they withdrew is overwritten."""
+        erased, self._erased = self._erased, []
+        for waiting, count in erased:
+            if waiting.since < before:
+                _wake_all([(waiting, Erasure(count, overwritten))])
+            else:
+                self._erased.append((waiting, count))
 
 
 def _carry_out(

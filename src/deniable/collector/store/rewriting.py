@@ -100,8 +100,13 @@ class Rewriter:
 
     def _run_timed(self) -> bool:
         changes, start = self._changes, time.monotonic()
-        self._next = start + _RETRY
-        n_rewritten = self._work()
+        # who asks meanwhile expects it to last as long as the last time
+        self._next = start + self.lasts / self._share
+        try:
+            n_rewritten = self._work()
+        except BaseException:
+            self._next = start + _RETRY
+            raise
         self.lasts = time.monotonic() - start
         self._next = start + self.lasts / self._share
         if n_rewritten:

@@ -87,6 +87,30 @@ def test_what_could_not_be_done_is_done_again(clock: Clock) -> None:
     assert rewriter.pause is None
 
 
+def test_while_it_lasts_it_is_expected_to_end_as_it_did_before(clock: Clock) -> None:
+    """Who asks meanwhile waits for the end; only after a failure nothing is tried for a while."""
+    pauses: list[float | None] = []
+
+    def work() -> bool:
+        pauses.append(rewriter.pause)
+        return clock.work()
+
+    rewriter = Rewriter(work, 0.1)
+    for _ in range(2):
+        rewriter.note()
+        rewriter.run()
+    assert pauses == [0, pytest.approx(20)]
+
+    def fail() -> bool:
+        raise OSError("the disk is full")
+
+    rewriter = Rewriter(fail, 0.1)
+    rewriter.note()
+    with pytest.raises(OSError, match="full"):
+        rewriter.run()
+    assert rewriter.pause == pytest.approx(10)
+
+
 def test_a_reader_who_stays_is_not_disturbed_and_keeps_nothing_for_ever(
     store: Store, entry: Entry
 ) -> None:
