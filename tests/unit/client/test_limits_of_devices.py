@@ -19,6 +19,7 @@ from deniable.designs import direct, k_ary, warner
 from deniable.errors import DeniableError, Incompatible, InvalidRequest, OverBudget
 from deniable.order.relaxation import ladder
 from deniable.survey import Keys, Link, Survey
+from deniable.survey.author import make_key, sign
 from deniable.survey.limits import read_limit
 from tests.support.seeded import Seeded
 from tests.support.surveys import COLOURS, question, small
@@ -194,6 +195,38 @@ def test_a_definition_that_is_swapped_is_not_obeyed(
             with make(link.text, tmp_path / f"file {number}") as again:
                 assert again.survey == honest
             assert asked == []
+
+
+@pytest.mark.parametrize("make", [one, many])
+def test_an_author_has_to_have_signed_this_definition(
+    make: Device, tmp_path: Path
+) -> None:
+    """Nothing else that the author of the link has signed will do, nor what somebody else has."""
+    survey, other = small(keys=KEYS), small(minimum=21, keys=KEYS)
+    pinned = make_key(tmp_path / "key")
+    make_key(tmp_path / "other key")
+    for signed, key, obeyed in (
+        (survey, "key", True),
+        (other, "key", False),
+        (survey, "other key", False),
+    ):
+        signature = sign(signed, tmp_path / key).to_json().encode()
+        answers = [
+            (200, {}, each) for each in (survey.to_json().encode(), signature)
+        ]
+        with (
+            answering(*answers) as (base, _),
+            ExitStack() as stack,
+            make(
+                Link.to_survey(survey, base, author=pinned).text,
+                tmp_path / f"{key} {obeyed}",
+            ) as device,
+        ):
+            if not obeyed:
+                stack.enter_context(
+                    pytest.raises(Incompatible, match="names the author")
+                )
+            answer(device, smokes="yes")
 
 
 def test_a_definition_without_keys_is_not_obeyed(tmp_path: Path) -> None:

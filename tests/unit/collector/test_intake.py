@@ -21,6 +21,7 @@ from deniable.collector.store import (
     Submission,
     open_store,
 )
+from deniable.collector.store.base import Erasure, WithdrawalRequest
 from tests.support.surveys import small
 
 
@@ -48,6 +49,29 @@ class Slow:
 
     def exchange_all(self, asked: Sequence[Exchange]) -> list[int]:
         return [each.blinded for each in asked]
+
+
+class Withdrawing:
+    """A store from which three responses are erased, and that is written anew, or not, or fails."""
+
+    rewrite_pause = 0.0
+    rewrite_lasts = 0.0
+    add = exchange_all = None
+
+    def __init__(self, settles: bool | None) -> None:
+        self.settles = settles
+
+    def is_pool(self, works: Sequence[object]) -> bool:
+        return not works
+
+    def erase(self, withdrawals: Sequence[object]) -> list[int]:
+        return [3] * len(withdrawals)
+
+    def rewrite(self, *, at_once: bool) -> bool:
+        assert at_once
+        if self.settles is None:
+            raise StoreFailed("the disk is full")
+        return self.settles
 
 
 def one(number: int) -> Submission:
@@ -167,6 +191,40 @@ def test_who_comes_alone_is_held_back_until_there_is_company() -> None:
 
     assert asyncio.run(run()) == [7, *["stored"] * 4]
     assert store.sizes == [4]
+
+
+@pytest.mark.parametrize("settles", [True, False, None])
+def test_who_withdraws_is_told_whether_it_was_overwritten(
+    settles: bool | None,
+) -> None:
+    """Where the disk is full (None) that comes later, and nobody waits until there is room."""
+    store = Withdrawing(settles)
+
+    async def run() -> Erasure:
+        with SubmissionWriter(cast(Store, store), hold=0) as writer:
+            withdrawn = writer.withdraw(WithdrawalRequest(1, bytes(16)))
+            return await asyncio.wait_for(withdrawn, 30)
+
+    assert asyncio.run(run()) == Erasure(3, overwritten=bool(settles))
+
+
+@pytest.mark.parametrize(
+    ("submissions", "others", "alike"),
+    [(20, 0, True), (25, 0, True), (19, 0, False), (20, 1, False), (0, 1, False)],
+)
+def test_a_pool_is_the_minimum_of_people_and_nothing_else(
+    tmp_path: Path, submissions: int, others: int, alike: bool
+) -> None:
+    """Whoever only exchanges an invitation, or withdraws, hides among no submissions."""
+    store = open_store(tmp_path / "store.db")
+    store.create(small(minimum=20))
+    entry = store.open("small")
+    asked = [one(number)._replace(survey=entry.id) for number in range(submissions)]
+    exchanges = [Exchange("small", "code", 7)] * others
+    withdrawals = [WithdrawalRequest(entry.id, bytes(16))] * others
+    for more in (exchanges, withdrawals):
+        assert store.is_pool([*asked, *more]) == alike
+    store.shut()
 
 
 def test_who_has_waited_for_long_enough_is_stored_alone() -> None:

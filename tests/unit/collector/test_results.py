@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -120,7 +121,15 @@ def test_groups_that_are_shown_are_compared_and_no_others(tmp_path: Path) -> Non
     told = results.compared(store.shown(entry.id, 0))
     assert told[0].startswith("Test that all groups are alike: χ² = ")
     assert [each.partition(",")[0] for each in told[1:]] == ["north", "south"]
-    assert "points against the other groups" in told[1]
+    share = "points against the other groups"
+    for text, sign in zip(told[1:], (1, -1), strict=True):
+        numbers = re.findall(
+            rf"([+−][\d.]+) {share} \((−?[\d.]+) … (−?[\d.]+);", text
+        )
+        value, low, high = (float(each.replace("−", "-")) for each in numbers[0])
+        assert -100 <= low <= value <= high <= 100, text
+        assert sign * value > 0, text
+        assert "raw estimate" not in text or abs(value) == 100
     assert not any("west" in each for each in told)
     store.shut()
 

@@ -252,6 +252,28 @@ def test_without_script_an_invitation_is_used_with_the_response_or_not_at_all(
     assert "used already" in str(refused(store, with_code(entry, code, b"o" * 16)))
 
 
+def test_nothing_that_is_stored_tells_who_had_no_script(
+    store: Store, entry: Entry
+) -> None:
+    """Beside the hash of the code, by which it is known, nothing that a code is used with can be worked out from it."""
+    codes = store.invite("small", 3)
+    for number, code in enumerate(codes):
+        store.add([with_code(entry, code, bytes([number] * 16))])
+    known = [
+        *(code.encode() for code in codes),
+        *(bytes([n] * 16) for n in range(3)),
+    ]
+    hashes = {hashlib.sha256(each).digest() for each in known}
+    with store.transaction(write=False) as tables:
+        spent = {bytes(each) for (each,) in tables.rows("SELECT hash FROM spent")}
+        used = {
+            bytes(each) for (each,) in tables.rows("SELECT used FROM invitation")
+        }
+    assert len(spent) == len(used) == 3
+    assert not spent & used
+    assert not (spent | used) & hashes
+
+
 def test_without_script_an_invitation_admits_one_also_in_one_transaction(
     store: Store, entry: Entry
 ) -> None:
