@@ -41,6 +41,9 @@ SHARED = (
 READERS_PATIENCE = 0.1
 """Seconds for which what is to be written anew waits for those who read it; all others wait behind it."""
 
+_TEXT_ROWS = (
+    1 << 14
+)  # in a piece of the text of a table: SQLite holds no text of a gigabyte
 _MAX_VALUES = 500  # in one statement: SQLite may be built to take no more than 999
 
 
@@ -68,6 +71,13 @@ class Tables(ABC):
     @abstractmethod
     def stream(self, statement: str, *values: Any) -> Iterator[Any]:
         """Yield rows without holding all of them."""
+
+    @abstractmethod
+    def texts(self, table: str) -> Iterator[str]:
+        """Yield the rows of a table as one text in pieces, the same only for the same values of the same types.
+
+        The table does not lie in the order of its key.
+        """
 
     @abstractmethod
     def each(self, statement: str, rows: Iterable[Sequence[Any]]) -> None:
@@ -448,6 +458,23 @@ class SqliteTables(Tables):
 
     def stream(self, statement: str, *values: Any) -> Iterator[Any]:
         return iter(self._connection.execute(statement, values))
+
+    def texts(self, table: str) -> Iterator[str]:
+        # JSON has no bytes: of these the literals; bytes in any other column are an error, as nobody wrote them there
+        columns = ", ".join(
+            f'quote("{name}")' if kind == "BLOB" else f'"{name}"'
+            for _, name, kind, *_ in self.rows(f"PRAGMA table_info({table})")
+        )
+        # by number, so in the order in which they were entered, which copies and VACUUM keep
+        statement = (
+            f"SELECT json_group_array(json_array({columns})), max(rowid) + 1 FROM {table} NOT INDEXED "
+            f"WHERE rowid BETWEEN ? AND ? + {_TEXT_ROWS}"
+        )
+        first, after = f"SELECT min(rowid) FROM {table} WHERE rowid >= ?", -(1 << 63)
+        while (start := self.value(first, after)) is not None:
+            [(text, after)] = self.rows(statement, start, start)
+            # without brackets: the same text however the rows are numbered
+            yield f"{text[1:-1]},"
 
     def each(self, statement: str, rows: Iterable[Sequence[Any]]) -> None:
         self._connection.executemany(statement, rows)

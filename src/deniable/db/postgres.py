@@ -217,6 +217,10 @@ class PostgresTables(Tables):
                 _mark_parameters(statement), values, binary=True
             )
 
+    def texts(self, table: str) -> Iterator[str]:
+        statement = f'SELECT t::text FROM {table} t ORDER BY t::text COLLATE "C"'
+        return (f"{text}\n" for (text,) in self.stream(statement))
+
     def each(self, statement: str, rows: Iterable[Sequence[Any]]) -> None:
         with self._connection.cursor() as cursor:
             cursor.executemany(_mark_parameters(statement), list(rows))

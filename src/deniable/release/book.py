@@ -2,11 +2,11 @@
 
 A ledger is the book of one respondent, a panel that of many: the tables are the same, and only this module knows them.
 
-The book is sealed: it holds the sum, modulo 2^256, of the SHA-256 of every row of every table. Each transaction
-compares the seal before it reads anything else, and one that writes seals the book again. So an operation on a book in
-which a row was edited, deleted or added past the program is refused. The seal covers the rows that are there, not the
-history of them: a hash chain over all that was ever entered would depend on erased answers, and so tell them. It is no
-secret: an attacker who writes the seal anew as well, or puts an older copy of the whole book back, is not found by it.
+The book is sealed: it holds the SHA-256 of all rows of all tables. Each transaction compares the seal before it reads
+anything else, and one that writes seals the book again. So an operation on a book in which a row was edited, deleted or
+added past the program is refused. The seal covers the rows that are there, not the history of them: a hash chain over
+all that was ever entered would depend on erased answers, and so tell them. It is no secret: an attacker who writes the
+seal anew as well, or puts an older copy of the whole book back, is not found by it.
 """
 
 from __future__ import annotations
@@ -100,17 +100,12 @@ MIGRATIONS = (
     ),
 )
 
-# Statements that read all rows: of every table that a migration makes, but the seal's own.
-_SEALED = (
-    *(
-        f"SELECT * FROM {table}"
-        for migration in MIGRATIONS
-        for table in re.findall(
-            r"CREATE TABLE (\w+)", " ".join(migration.statements)
-        )
-        if table != "release_seal"
-    ),
-    f"SELECT name FROM migration WHERE part = '{PART}'",
+# Every table that a migration makes, but the seal's own.
+_SEALED = tuple(
+    table
+    for migration in MIGRATIONS
+    for table in re.findall(r"CREATE TABLE (\w+)", " ".join(migration.statements))
+    if table != "release_seal"
 )
 _NAMED_RESPONDENTS = 400  # up to so many are asked for by name; beyond it all are read, which is quicker
 
@@ -507,7 +502,7 @@ class Book:
 
     def seal(self) -> str:
         """Seal the rows as they are now, and return the seal."""
-        seal = self._row_sum()
+        seal = self._row_hash()
         self.tables.run("DELETE FROM release_seal")
         self.tables.insert("release_seal", ("seal",), [(seal,)])
         return seal
@@ -518,21 +513,21 @@ class Book:
         Raises:
             UnreadableFile: a row was edited, deleted or added past the program.
         """
-        if self.tables.rows("SELECT * FROM release_seal") != [(self._row_sum(),)]:
+        if self.tables.rows("SELECT * FROM release_seal") != [(self._row_hash(),)]:
             raise UnreadableFile(
                 f"this {self.kind} was changed by another hand: a row was edited, deleted or added past the program.",
                 "Restore it from a copy, and trust nothing that was released since.",
             )
 
-    def _row_sum(self) -> str:
-        """Return the sum, modulo 2^256, of the SHA-256 of all rows, each with the statement that reads it."""
-        digest, read = hashlib.sha256, int.from_bytes
-        total = sum(
-            read(digest(f"{statement}\0{row!r}".encode()).digest(), "big")
-            for statement in _SEALED
-            for row in self.tables.stream(statement)
-        )
-        return f"{total % 2**256:x}"
+    def _row_hash(self) -> str:
+        """Return the SHA-256 of all rows, those of each table behind its name."""
+        migrations = sorted(applied_migrations(self.tables, PART))
+        digest = hashlib.sha256(json.dumps(migrations).encode())
+        for table in _SEALED:
+            digest.update(f"{table}\0".encode())
+            for text in self.tables.texts(table):
+                digest.update(text.encode())
+        return digest.hexdigest()
 
     def check(self) -> None:
         """Check the tables, the history, and that all that is out was counted; the seal is compared before.

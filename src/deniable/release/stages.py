@@ -6,7 +6,7 @@ One machine for ledgers and panels. What differs is how responses are drawn: see
 from __future__ import annotations
 
 import json
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -365,28 +365,25 @@ def _check_total(
         ]
         for question in book.questions()
     }
-    positions_of_others = Counter(
-        tuple(
-            sorted(
-                (question, position)
-                for question, position in reached.get(name, {}).items()
-                if question != row.id
-            )
-        )
-        for name in spending
+    positions = Counter(
+        frozenset(reached.get(name, {}).items()) for name in spending
     )
     spent = {
-        positions: compose_parities(
+        stages_out: compose_parities(
             [
-                *(parities[question][position] for question, position in positions),
+                *(
+                    parities[question][place]
+                    for question, place in stages_out
+                    if question != row.id
+                ),
                 needed,
             ]
         )
-        for positions in positions_of_others
+        for stages_out in positions
     }
     beyond = sum(
-        positions_of_others[positions]
-        for positions, amount in spent.items()
+        positions[stages_out]
+        for stages_out, amount in spent.items()
         if amount > budget.limit
     )
     budget.check(max(spent.values()), f"all questions together{whom(beyond)}")
@@ -457,27 +454,20 @@ def _by_neighbours(
 ) -> dict[tuple[StageRow | None, StageRow | None], list[str]]:
     """Return respondents by the stages next below and next above a stage that they hold."""
     position = stages.index(stage)
-    lower = [
-        (other_stage, drawn_stages[other_stage.id])
-        for other_stage in reversed(stages[:position])
-    ]
-    higher = [
-        (other_stage, drawn_stages[other_stage.id])
-        for other_stage in stages[position + 1 :]
-    ]
-    names_by_neighbours: dict[
-        tuple[StageRow | None, StageRow | None], list[str]
-    ] = {}
+    low, high = (
+        # of several stages, the last entry stays: that of the nearest one
+        {
+            name: neighbour
+            for neighbour in side
+            for name in drawn_stages[neighbour.id]
+        }
+        for side in (stages[:position], reversed(stages[position + 1 :]))
+    )
+    names_by_neighbours: dict[tuple[StageRow | None, StageRow | None], list[str]] = (
+        defaultdict(list)
+    )
     for name in names:
-        low = next(
-            (other_stage for other_stage, releases in lower if name in releases),
-            None,
-        )
-        high = next(
-            (other_stage for other_stage, releases in higher if name in releases),
-            None,
-        )
-        names_by_neighbours.setdefault((low, high), []).append(name)
+        names_by_neighbours[low.get(name), high.get(name)].append(name)
     return names_by_neighbours
 
 

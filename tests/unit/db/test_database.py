@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import sqlite3
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import closing, suppress
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ import pytest
 
 from deniable import db
 from deniable.db import Database, Migration, Tables
+from deniable.db import database as database_module
 from deniable.errors import InvalidRequest, UnreadableFile
 from tests.support import postgres
 
@@ -307,3 +309,60 @@ def test_what_is_written_anew_spills_beside_the_file_and_nowhere_else(
     file.close()
     gone = {Path(each).parent for each in spilled if "etilqs" in each}
     assert gone == {folder}
+
+
+PLAIN = Migration(
+    "plain", ("CREATE TABLE plain (id INTEGER, name TEXT, body {bytes})",)
+)
+
+
+def text_of_rows(database: Database) -> str:
+    with database.transaction(write=False) as tables:
+        return "".join(tables.texts("plain"))
+
+
+def test_the_text_of_a_table_tells_every_value(database: Database) -> None:
+    rows = [(1, "a", None), (2, 'b,\n"', b""), (7, "7", b"7"), (9, "null", b"\0")]
+    with database.transaction() as tables:
+        db.migrate(tables, "plain", [PLAIN])
+        tables.insert("plain", ("id", "name", "body"), rows)
+    original = text_of_rows(database)
+    for edit in (
+        "id = 8 WHERE id = 7",
+        "name = 'a ' WHERE id = 1",
+        "name = '7' WHERE id = 9",
+        "body = NULL WHERE id = 2",
+    ):
+        before = text_of_rows(database)
+        with database.transaction() as tables:
+            tables.run(f"UPDATE plain SET {edit}")
+        assert text_of_rows(database) != before
+    with database.transaction() as tables:
+        tables.run("DELETE FROM plain")
+        tables.insert("plain", ("id", "name", "body"), rows)
+    assert text_of_rows(database) == original
+
+
+def test_the_text_of_a_file_is_the_same_however_its_rows_are_numbered(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(database_module, "_TEXT_ROWS", 3)
+    path = tmp_path / "some.db"
+    with db.SqliteFile(path, "file", settings=db.DURABLE, patience=1) as file:
+        file.make()
+        with file.transaction() as tables:
+            tables.run("CREATE TABLE plain (name TEXT)")
+            tables.insert("plain", ["name"], [[f"{number}"] for number in range(40)])
+            tables.run("DELETE FROM plain WHERE name LIKE '%2%' OR name < '17'")
+        original = text_of_rows(file)
+        assert original.count(",") == file_rows(file) > 12
+        with closing(sqlite3.connect(path)) as other:
+            other.execute("VACUUM")
+            numbers = other.execute("SELECT max(rowid) FROM plain").fetchall()
+        assert numbers == [(file_rows(file),)]
+        assert text_of_rows(file) == original
+
+
+def file_rows(file: Database) -> int:
+    with file.transaction(write=False) as tables:
+        return int(tables.value("SELECT count(*) FROM plain"))

@@ -104,6 +104,13 @@ EDITS = {
     "a holder": "UPDATE release_receipt SET holder = 'Dora' WHERE number = 1",
     "a body that is no JSON": "UPDATE release_design SET body = '{'",
     "another type of value": "UPDATE release_response SET response = CAST(response AS BLOB)",
+    "text behind a zero": "UPDATE release_receipt SET holder = holder || char(0) || 'x' WHERE number = 1",
+    "text that is not of this encoding": "UPDATE release_book SET made = CAST(x'ff' AS TEXT)",
+    **{
+        f"a row of number {number}": "INSERT INTO release_record (rowid, kind, question, name, body) "
+        f"SELECT {number}, kind, question, 'Zoe', body FROM release_record LIMIT 1"
+        for number in ("-9223372036854775807 - 1", "-5", "9223372036854775807")
+    },
     "a column": "ALTER TABLE release_answer ADD COLUMN note TEXT",
     "a later version": "INSERT INTO migration VALUES ('release', 'from the future')",
     "no version": "DELETE FROM migration",
