@@ -81,6 +81,7 @@ def estimate_deck(
             without replacement, nothing for independent respondents.
 
     Raises:
+        InvalidRequest: a population smaller than the respondents, or no number.
         NotEstimable: fewer than two responses, or responses that these cards cannot give.
 
     Example:
@@ -92,6 +93,7 @@ def estimate_deck(
         raise NotEstimable(
             f"there are {n} responses; expected at least 2, to say how sure an estimate is."
         )
+    _fraction(n, population)  # refuses what is no population
     check_possible(deck, counts, n)
     mean = Fraction(sum(k * count for k, count in enumerate(counts, 1)), n)
     share = (mean - deck.mean) / (deck.numbers + 1 - 2 * deck.mean)

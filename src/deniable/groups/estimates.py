@@ -22,7 +22,13 @@ from deniable.errors import (
     NotEstimable,
     quoted,
 )
-from deniable.estimates.covariances import Matrix, vector
+from deniable.estimates.covariances import (
+    Covariance,
+    Full,
+    Matrix,
+    Vector,
+    vector,
+)
 from deniable.estimates.differences import (
     ALIKE,
     REST,
@@ -218,6 +224,20 @@ class GroupedEstimate(Groups[Row]):
         """Return the covariance of all numbers; groups are different people, so that nothing goes together."""
         blocks = (estimate.cov_params() for estimate in self.groups.values())
         return vector(block_diag(*blocks))
+
+    def _contrast_covariance(self) -> Covariance:
+        blocks = (
+            estimate._contrast_covariance().matrix()
+            for estimate in self.groups.values()
+        )
+        return Full(vector(block_diag(*blocks)))
+
+    def _variance(self, combination: Vector) -> float:
+        return max(float(combination @ self.cov_params() @ combination), 0.0)
+
+    @property
+    def df(self) -> float:
+        return min(estimate.df for estimate in self.groups.values())
 
     def _requested_bounds(self, request: IntervalRequest) -> Bounds:
         return join_bounds(self.groups.values(), request)

@@ -135,8 +135,12 @@ def test_requests_that_do_not_exist_are_refused() -> None:
         found.conf_int(method="profile")
     with pytest.raises(InvalidRequest, match="expected a name such as"):
         found.interval("perhaps")
-    with pytest.raises(InvalidRequest, match="population"):
-        estimate_deck(tally_deck(DECK, {1: 40, 2: 10, 3: 50}), population=99).errors  # noqa: B018 - the question is the test
+    for population in (99, 100.0, "census"):
+        with pytest.raises(InvalidRequest, match="population"):
+            estimate_deck(
+                tally_deck(DECK, {1: 40, 2: 10, 3: 50}),
+                population=population,  # type: ignore[arg-type]
+            )
     with pytest.raises(InvalidNumber, match="share"):
         deck_variance(DECK, 1.5)
     with pytest.raises(InvalidRequest, match="respondents"):

@@ -284,3 +284,32 @@ def test_groups_of_items_are_summed_up_without_the_graph_of_one_of_them() -> Non
         *["north"] * 3,
         *["south"] * 3,
     ]
+
+
+@pytest.mark.parametrize(
+    "design",
+    [
+        CARDS,
+        dn.unary(["a", "b", "c"], 1),
+        dn.drawn_items({"x": CARDS, "y": WARNER}),
+    ],
+    ids=["k-ary", "unary", "drawn items"],
+)
+def test_a_group_has_the_variance_and_the_tests_of_its_own_estimate(
+    design: Any,
+) -> None:
+    answers: Any = ["a", "b", "a", "c"] * 50
+    if isinstance(design, dn.DrawnDesign):
+        answers = {"x": answers, "y": ["no", "yes"] * 100}
+    responses = dn.respond_all(design, answers, source=seeded("one variance"))
+    tally = dn.tally(responses, by=["m", "f", "f", "f"] * 50)
+    found = dn.estimate(tally)
+    own = found["f"]
+    first, second = list(own.params)[:2]
+    single = own.contrast({first: 1, second: -1})
+    of_group = found.contrast({f"f · {first}": 1, f"f · {second}": -1})
+    assert of_group.error == pytest.approx(single.error)
+    assert of_group.interval() == pytest.approx(single.interval())
+    assert found.df == min(found[group].df for group in found.groups)
+    errors = np.sqrt(np.diagonal(found.cov_params()))
+    assert list(found.bse.values()) == pytest.approx(errors.tolist())

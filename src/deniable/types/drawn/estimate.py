@@ -112,6 +112,10 @@ class DrawnEstimate(Result[ShareRow]):
         errors = [estimate.errors for estimate in self.parts.values()]
         return dict(zip(self.params, np.concatenate(errors).tolist(), strict=True))
 
+    @property
+    def df(self) -> float:
+        return min(estimate.df for estimate in self.parts.values())
+
     def cov_params(self) -> Matrix:
         """Return the covariance matrix of all shares: a block for each attribute, and between them what is shared.
 
