@@ -10,7 +10,7 @@ import json
 import pickle
 import re
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -809,6 +809,30 @@ def test_the_level_of_one_and_of_all_intervals_is_honoured(result: Result) -> No
         > 1
     ):  # else one tells all
         assert (most < together)[known].all()
+
+
+REFUSED = ("credible intervals", "found anew", "cards that are dealt", "population")
+"""Why some results have no always-valid intervals."""
+
+
+def test_always_valid_intervals_are_wider_or_refused_by_name(result: Result) -> None:
+    """No type may ignore `always`, nor `planned` with it: more is planned, and the interval is another one."""
+    ask = partial(result.conf_int, always=True, level=0.9)
+    try:
+        bounds = [ask(planned=planned) for planned in (50, 100_000)]
+    except InvalidRequest as error:
+        assert "always is True for" in str(error)
+        assert any(reason in str(error) for reason in REFUSED)
+        return
+    usual, late = (np.array(list(each.values())) for each in bounds)
+    fixed = np.array(list(result.conf_int(level=0.9).values()))
+    # those that are known, and not cut at an end of the possible values
+    known = np.isfinite(fixed).all(axis=1) & (np.ptp(fixed, axis=1) > 1e-12)
+    if result.summary().quantity in ("share", "frequency"):
+        known &= (usual > 0).all(axis=1) & (usual < 1).all(axis=1)
+    # one by one a difference may be narrower: always-valid shares end at 0 and 1
+    assert np.ptp(usual[known], axis=1).sum() >= np.ptp(fixed[known], axis=1).sum()
+    assert (usual != late)[known].any() or not known.any()
 
 
 def test_warnings_are_data(result: Result) -> None:

@@ -36,6 +36,7 @@ from deniable.cli.reading import (
 )
 from deniable.errors import InvalidRequest, quoted
 from deniable.estimates.formats import sheet
+from deniable.estimates.results import IntervalRequest
 from deniable.files.columns import BINARY, guess
 from deniable.rendering import MAX_ROWS, html_page, to_text
 from deniable.types import FOLDERS, find_type_operation
@@ -130,14 +131,7 @@ def check_ending(path: Path) -> None:
         )
 
 
-def format_result(
-    result: Result,
-    path: Path,
-    *,
-    level: float,
-    method: str | None = None,
-    simultaneous: bool = False,
-) -> str:
+def format_result(result: Result, path: Path, **options: Any) -> str:
     """Return what a file of this name holds.
 
     Raises:
@@ -146,12 +140,8 @@ def format_result(
     check_ending(path)
     ending = path.suffix.lower()
     if ending == ".json":
-        return result.to_json(
-            level=level, method=method, simultaneous=simultaneous, indent=2
-        )
-    return _FORMATS[ending](
-        result._whole(level=level, method=method, simultaneous=simultaneous)
-    )
+        return result.to_json(**options, indent=2)
+    return _FORMATS[ending](result._whole(IntervalRequest(**options)))
 
 
 def check_chart(path: Path | None, *, force: bool) -> None:
@@ -189,6 +179,8 @@ def estimate(
     level: float = 0.95,
     interval: str | None = None,
     simultaneous: bool = False,
+    always: bool = False,
+    planned: int | None = None,
     differences: str | None = None,
     output: ResultOutput,
     **options: Any,
@@ -205,13 +197,18 @@ def estimate(
         interval (score|normal|chebyshev|exact|profile|wide): for a ladder without exact. By default the one that keeps
             its coverage.
         simultaneous: widen the intervals, so that all of them together cover with this level.
+        always: widen the intervals, so that those of all looks at growing data together cover with this level.
+        planned: the number of responses at which always-valid intervals are tightest; 10,000 if you do not say.
         differences (pairs|rest): for groups: show differences instead of shares, between all pairs or of each group
             from the rest.
     """
     from deniable.groups.separate import SeparateTallies
 
     counts = collected.read_tally(read_counts(tally), collected.read_designs(design))
-    intervals = {"level": level, "method": interval, "simultaneous": simultaneous}
+    intervals = {
+        **{"level": level, "method": interval, "simultaneous": simultaneous},
+        **{"always": always, "planned": planned},
+    }
     if isinstance(counts, SeparateTallies):
         results = collected.SeparateResults.of(
             counts, lambda column: _estimate(column, options, differences)
@@ -222,7 +219,9 @@ def estimate(
     output.deliver_result(
         result,
         lambda: _show_result(result, intervals),
-        lambda: result.plot(level=level, method=interval),
+        lambda: result.plot(
+            level=level, method=interval, always=always, planned=planned
+        ),
         **intervals,
     )
 
@@ -289,9 +288,7 @@ def _show_result(result: Any, options: Mapping[str, Any]) -> None:
             if len(groups) <= _MAX_PAIRED
             else result.against_rest()
         )
-        compared = differences.summary(
-            level=options["level"], simultaneous=options["simultaneous"]
-        )
+        compared = differences.summary(**{**options, "method": None})
         # the others stand above
         notes = tuple(note for note in compared.notes if note not in summary.notes)
         show(replace(compared, notes=notes, warnings=()))

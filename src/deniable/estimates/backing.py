@@ -22,6 +22,9 @@ LEAST_EXPECTED = 4
 """Expected responses of the rarest sort from which intervals that rest on two moments or on the likelihood keep their
 coverage: of 95 % they then hold 92 % or more (`benchmarks/coverage.py`)."""
 
+ROUNDING = 1e-12
+"""Differences between probabilities that come of rounding."""
+
 MOST_WRITTEN = 1 << 16
 """Cells of a channel that is written out to see which responses back which category: a moment's work."""
 
@@ -55,6 +58,11 @@ class Backing:
             respondents * float(np.max(np.subtract(self.most, self.least)))
             < LEAST_EXPECTED
         )
+
+    @property
+    def is_binomial(self) -> bool:
+        """Whether the count of each category follows its own share alone: other answers all back it equally often."""
+        return bool(np.max(np.subtract(self.most, self.least)) < ROUNDING)
 
     def shares(self, low: Vector, high: Vector) -> tuple[Vector, Vector]:
         """Return the smallest and the largest share with a rate between two."""

@@ -114,6 +114,7 @@ class DeckEvidence(CountEvidence):
     """
 
     type: ClassVar = "deck"
+    dependent: ClassVar = "cards that are dealt to a whole group"
 
     design: Deck
     counts: tuple[int, ...]

@@ -251,14 +251,22 @@ class Differences(Result[DifferenceRow]):
     def _have_contrasts(self) -> bool:
         return all(comparison.apart is not None for comparison in self.compared)
 
-    def _recovered_bounds(self, confidence: float) -> Bounds:
+    def _recovered_bounds(self, confidence: float, **options: Any) -> Bounds:
         lows, highs = vector(
             [
-                comparison.apart.interval(level=confidence)
+                comparison.apart.interval(level=confidence, **options)
                 for comparison in self.compared
             ]
         ).T
         return lows, highs
+
+    def _always_bounds(self, request: IntervalRequest) -> Bounds:
+        """Return always-valid bounds: recovered from those of both groups, each for its own number of responses."""
+        if request.method is not None or not self._have_contrasts:
+            return super()._always_bounds(request)
+        return self._recovered_bounds(
+            request.level, always=True, planned=request.planned
+        )
 
     @property
     def warnings(self) -> tuple[Caution, ...]:

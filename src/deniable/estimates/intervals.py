@@ -604,6 +604,7 @@ def bisect_boundary(
     holds: Callable[[Vector], NDArray[np.bool_]],
     inside: Vector,
     last: Vector | float,
+    halvings: int = _HALVINGS,
 ) -> Vector:
     """Return the boundary of each condition by bisection, from a point where it holds to the last.
 
@@ -611,7 +612,7 @@ def bisect_boundary(
     """
     outside = np.broadcast_to(np.asarray(last, np.float64), inside.shape)
     inside = np.where(holds(outside), outside, inside)
-    for _ in range(_HALVINGS):
+    for _ in range(halvings):
         middle = (inside + outside) / 2
         held = holds(middle)
         inside, outside = (

@@ -37,6 +37,7 @@ from deniable.estimates.results import (
     Result,
     Row,
     RowType,
+    refuse_always,
     words_of,
 )
 from deniable.estimates.shares import Estimate
@@ -214,6 +215,9 @@ class Posterior(Result[PosteriorRow]):
 
     def _n_intervals(self) -> int:
         return len(self.prior) if len(self.prior) > 2 else 1
+
+    def _check_always(self) -> None:
+        raise refuse_always("credible intervals, which no look invalidates")
 
     def _interval_methods(self) -> Mapping[str, IntervalMethod]:
         """Return credible intervals: "equal-tailed" (the default), or "highest" for the narrowest."""

@@ -37,6 +37,7 @@ from deniable.errors import (
     require,
     require_options,
 )
+from deniable.estimates import confidence_sequences
 from deniable.estimates.covariances import Covariance, Full, Matrix, Vector, vector
 from deniable.estimates.intervals import (
     Interval,
@@ -249,12 +250,26 @@ def _checked(function: Method) -> Method:
                 "For example level=0.9, which is alpha=0.1.",
             )
         require_options(
-            truths={name: options.get(name) for name in ("simultaneous", "dark")},
+            truths={
+                name: options.get(name)
+                for name in ("simultaneous", "always", "dark")
+            },
             texts={name: options.get(name) for name in ("title", "method")},
         )
+        check_planned(options.get("planned"), always=options.get("always", False))
         return function(self, **options)
 
     return cast("Method", checked)
+
+
+def check_planned(planned: int | None, *, always: bool) -> None:
+    """Refuse a planned number of responses that is none, or that fixed-sample intervals do not have."""
+    confidence_sequences.read_planned(planned)
+    if planned is not None and not always:
+        raise InvalidRequest(
+            f"planned is {planned} without always=True; expected it with always-valid intervals.",
+            "Write conf_int(always=True, planned=…), or omit planned=.",
+        )
 
 
 _ASKED_BY_LEVEL = ("conf_int", "summary", "to_frame", "to_json", "plot")
@@ -274,11 +289,30 @@ class IntervalRequest(NamedTuple):
         level: the confidence level.
         method: the interval method; None for the default.
         simultaneous: whether all intervals together have this level.
+        always: whether the intervals of all looks together have this level.
+        planned: the number of responses for which always-valid intervals are tuned; None for `PLANNED`.
     """
 
     level: float = 0.95
     method: str | None = None
     simultaneous: bool = False
+    always: bool = False
+    planned: int | None = None
+
+    @property
+    def tuning(self) -> int:
+        """The number of responses at which always-valid intervals are tightest."""
+        return confidence_sequences.read_planned(self.planned)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What has to be known to read always-valid intervals."""
+        if not self.always:
+            return ()
+        return (
+            f"The intervals are always-valid: those of all looks at growing data together cover with this level, "
+            f"wherever one stops. They are tightest at {self.tuning:,} responses, and wider than those of one look.",
+        )
 
 
 @dataclass(frozen=True)
@@ -488,6 +522,8 @@ class Result(Rendered, ABC, Generic[AnyRow_co]):
         level: float = 0.95,
         method: str | None = None,
         simultaneous: bool = False,
+        always: bool = False,
+        planned: int | None = None,
     ) -> dict[str, Interval]:
         """Return an interval for each number by name.
 
@@ -495,11 +531,15 @@ class Result(Rendered, ABC, Generic[AnyRow_co]):
             level: the confidence level: how often such an interval covers the truth.
             method: the interval method; by default the first one of the result's type.
             simultaneous: let all intervals together have this level (Bonferroni).
+            always: let the intervals of all looks at growing data together have this level, wherever one stops.
+            planned: the number of responses at which always-valid intervals are tightest, chosen before the data; by
+                default 10,000.
 
         Raises:
-            InvalidRequest: a level outside (0, 1), or a method that this result does not have.
+            InvalidRequest: a level outside (0, 1), a method that this result does not have, or always-valid intervals
+                of responses that are not independent.
         """
-        request = IntervalRequest(level, method, simultaneous)
+        request = IntervalRequest(level, method, simultaneous, always, planned)
         lows, highs = self._requested_bounds(request)
         return dict(
             zip(
@@ -512,15 +552,45 @@ class Result(Rendered, ABC, Generic[AnyRow_co]):
     def _requested_bounds(self, request: IntervalRequest) -> Bounds:
         """Return the bounds of all intervals; simultaneous ones are adjusted for their number."""
         n_intervals = self._n_intervals() if request.simultaneous else 1
-        chosen = request.method, bonferroni_level(n_intervals, request.level)
+        level = bonferroni_level(n_intervals, request.level)
+        chosen = request._replace(level=level, simultaneous=False)
         if chosen not in self._computed_bounds:
-            self._computed_bounds[chosen] = self._bounds(*chosen)
+            self._computed_bounds[chosen] = (
+                self._always_bounds(chosen)
+                if request.always
+                else self._bounds(request.method, level)
+            )
         return self._computed_bounds[chosen]
 
     @cached_property
-    def _computed_bounds(self) -> dict[tuple[str | None, float], Bounds]:
-        """The bounds by method and confidence, kept because a search of a likelihood may take a second."""
+    def _computed_bounds(self) -> dict[IntervalRequest, Bounds]:
+        """The bounds by what was asked, kept because a search of a likelihood may take a second."""
         return {}
+
+    def _always_bounds(self, request: IntervalRequest) -> Bounds:
+        """Return always-valid bounds, each with the level that is asked."""
+        self._check_always()
+        return self._widen(partial(self._bounds, request.method), request)
+
+    def _check_always(self) -> None:
+        """Refuse always-valid intervals where responses do not come one after the other, independently.
+
+        Raises:
+            InvalidRequest: such responses.
+        """
+        population = getattr(self._subject(), "population", None)
+        if population is not None:
+            raise refuse_always(f"people drawn from a population of {population}")
+
+    def _widen(
+        self, compute: Callable[[float], Bounds], request: IntervalRequest
+    ) -> Bounds:
+        """Return always-valid bounds from the fixed-sample ones of all numbers."""
+        n = self._describe(IntervalRequest()).respondents
+        values = self._values()
+        return confidence_sequences.widen(
+            compute, values, n, request.level, request.tuning
+        )
 
     def _bounds(self, method: str | None, confidence: float) -> Bounds:
         """Return the bounds of all intervals, each with this confidence level."""
@@ -550,15 +620,23 @@ class Result(Rendered, ABC, Generic[AnyRow_co]):
         return vector(list(self.params.values()))
 
     def interval(
-        self, name: str, *, level: float = 0.95, method: str | None = None
+        self,
+        name: str,
+        *,
+        level: float = 0.95,
+        method: str | None = None,
+        always: bool = False,
+        planned: int | None = None,
     ) -> Interval:
-        """Return the interval of one number.
+        """Return the interval of one number, as `conf_int` does.
 
         Raises:
             InvalidRequest: there is no number of this name.
         """
         require_options(texts={"name": name})
-        intervals = self.conf_int(level=level, method=method)
+        intervals = self.conf_int(
+            level=level, method=method, always=always, planned=planned
+        )
         if name not in intervals:
             raise self._unknown(name)
         return intervals[name]
@@ -619,13 +697,13 @@ class Result(Rendered, ABC, Generic[AnyRow_co]):
         """Return the covariance in the form in which contrasts read it."""
         return Full(self.cov_params())
 
-    def _contrast_bounds(self, combination: Vector, confidence: float) -> Interval:
-        return mover_interval(
-            self._values(),
-            self._contrast_covariance(),
-            combination,
-            self._bounds(None, confidence),
-        )
+    def _contrast_bounds(
+        self, combination: Vector, request: IntervalRequest
+    ) -> Interval:
+        """Return the interval of a contrast from those of the single numbers."""
+        bounds = self._requested_bounds(request)
+        covariance = self._contrast_covariance()
+        return mover_interval(self._values(), covariance, combination, bounds)
 
     def test(self, hypothesis: str | Sequence[str]) -> HypothesisTest:
         """Test linear hypotheses about the numbers with Wald's test.
@@ -651,9 +729,15 @@ class Result(Rendered, ABC, Generic[AnyRow_co]):
         level: float = 0.95,
         method: str | None = None,
         simultaneous: bool = False,
+        always: bool = False,
+        planned: int | None = None,
     ) -> Summary[AnyRow_co]:
-        """Return a table with intervals, with what is needed to read it, and with what calls for care."""
-        full = self._summarize(IntervalRequest(level, method, simultaneous))
+        """Return a table with intervals, with what is needed to read it, and with what calls for care.
+
+        The intervals are those of `conf_int`.
+        """
+        request = IntervalRequest(level, method, simultaneous, always, planned)
+        full = self._summarize(request)
         shown = self._shown_rows()
         if shown is None:
             return full
@@ -662,30 +746,27 @@ class Result(Rendered, ABC, Generic[AnyRow_co]):
             full, rows=rows, left_out=len(full.rows) - len(rows)
         )
 
-    def _whole(
-        self, *, level: float, method: str | None, simultaneous: bool
-    ) -> Summary[AnyRow_co]:
+    def _whole(self, request: IntervalRequest) -> Summary[AnyRow_co]:
         """Return the summary with every number in it, in the order of `params`."""
         if self._shown_rows() is None:
-            return self.summary(
-                level=level, method=method, simultaneous=simultaneous
-            )
-        return self._summarize(IntervalRequest(level, method, simultaneous))
+            return self.summary(**request._asdict())
+        return self._summarize(request)
 
     def _summarize(self, request: IntervalRequest) -> Summary[AnyRow_co]:
         """Return the summary of all numbers, in the order of `params`."""
-        level, method, simultaneous = request
-        intervals = self.conf_int(
-            level=level, method=method, simultaneous=simultaneous
-        )
+        intervals = self.conf_int(**request._asdict())
         description = self._describe(request)
-        interval = description.interval or method or self._default_interval
+        interval = description.interval or request.method or self._default_interval
+        changes = {
+            "interval": ALWAYS_VALID if request.always else interval,
+            "notes": (*description.notes, *request.notes),
+        }
         return Summary(
-            **{**vars(description), "interval": interval},
+            **{**vars(description), **changes},
             rows=self._summary_rows(intervals, self._row_columns(request)),
             warnings=self.warnings,
-            level=level,
-            simultaneous=simultaneous,
+            level=request.level,
+            simultaneous=request.simultaneous,
         )
 
     def _summary_rows(
@@ -712,6 +793,8 @@ class Result(Rendered, ABC, Generic[AnyRow_co]):
         level: float = 0.95,
         method: str | None = None,
         simultaneous: bool = False,
+        always: bool = False,
+        planned: int | None = None,
     ) -> pd.DataFrame:
         """Return a pandas table: a row for each name; estimate, error, low, high, and what this type adds.
 
@@ -720,9 +803,8 @@ class Result(Rendered, ABC, Generic[AnyRow_co]):
         Raises:
             MissingExtra: pandas is not installed.
         """
-        rows = self._whole(
-            level=level, method=method, simultaneous=simultaneous
-        ).rows
+        request = IntervalRequest(level, method, simultaneous, always, planned)
+        rows = self._whole(request).rows
         # Where nothing was estimated (no string was found, say), the table has its columns and no rows.
         columns = [
             field.name for field in dataclasses.fields(rows[0] if rows else Row)
@@ -746,10 +828,13 @@ class Result(Rendered, ABC, Generic[AnyRow_co]):
         level: float = 0.95,
         method: str | None = None,
         simultaneous: bool = False,
+        always: bool = False,
+        planned: int | None = None,
         indent: int | None = None,
     ) -> str:
         """Return the result as JSON: names beside numbers, the design's hash, and all that it was made from."""
-        summary = self._whole(level=level, method=method, simultaneous=simultaneous)
+        request = IntervalRequest(level, method, simultaneous, always, planned)
+        summary = self._whole(request)
         body: dict[str, Any] = {
             "type": self.type,
             "design": self._design_hash,
@@ -802,6 +887,8 @@ class Result(Rendered, ABC, Generic[AnyRow_co]):
         *,
         level: float = 0.95,
         method: str | None = None,
+        always: bool = False,
+        planned: int | None = None,
         title: str = "",
         dark: bool = False,
     ) -> Figure:
@@ -810,18 +897,21 @@ class Result(Rendered, ABC, Generic[AnyRow_co]):
         Args:
             level: of the intervals.
             method: of the intervals; by default the one that suits the result.
+            always: draw always-valid intervals.
+            planned: the number of responses at which these are tightest.
             title: of the picture; by default what was asked and of how many.
             dark: light on dark, for slides and dark pages.
         """
-        return self.summary(level=level, method=method).plot(title=title, dark=dark)
+        summary = self.summary(
+            level=level, method=method, always=always, planned=planned
+        )
+        return summary.plot(title=title, dark=dark)
 
     def _sheet(self) -> Sheet:
         return self.summary()._sheet()
 
     def to_csv(self) -> str:
-        return to_csv(
-            self._whole(level=0.95, method=None, simultaneous=False)._sheet()
-        )
+        return to_csv(self._whole(IntervalRequest())._sheet())
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Result) or other.type != self.type:
@@ -856,27 +946,44 @@ class Contrast:
         weights: the weight of each number named.
         value: the weighted sum.
         error: its standard error.
-        recovered: its interval from those of the single numbers, for a confidence level.
+        recovered: its interval from those of the single numbers, as requested.
         df: the degrees of freedom of the standard error.
     """
 
     weights: Mapping[str, float]
     value: float
     error: float
-    recovered: Callable[[float], Interval] = field(repr=False, compare=False)
+    recovered: Callable[[IntervalRequest], Interval] = field(
+        repr=False, compare=False
+    )
     df: float = math.inf
 
     def interval(
-        self, *, level: float = 0.95, method: str | None = None
+        self,
+        *,
+        level: float = 0.95,
+        method: str | None = None,
+        always: bool = False,
+        planned: int | None = None,
     ) -> Interval:
         """Return an interval: "recovered" from those of the numbers (the default), "normal" or "chebyshev".
+
+        Args:
+            level: the confidence level.
+            method: the interval method.
+            always: let the intervals of all looks together have this level; they are recovered.
+            planned: the number of responses at which always-valid intervals are tightest.
 
         Raises:
             InvalidRequest: another method, or a level outside (0, 1).
         """
         confidence = bonferroni_level(1, level)
+        check_planned(planned, always=always)
         if method in (None, "recovered"):
-            return self.recovered(confidence)
+            request = IntervalRequest(confidence, always=always, planned=planned)
+            return self.recovered(request)
+        if always:
+            raise unknown_method(method, ("recovered",))
         low, high = bounds_around(
             vector([self.value]), vector([self.error]), method, confidence, self.df
         )
@@ -914,11 +1021,9 @@ class Contrast:
 
 
 def _difference_bounds(
-    first: Contrast, second: Contrast, confidence: float
+    first: Contrast, second: Contrast, request: IntervalRequest
 ) -> Interval:
-    lows, highs = np.array(
-        [first.recovered(confidence), second.recovered(confidence)]
-    ).T
+    lows, highs = np.array([first.recovered(request), second.recovered(request)]).T
     independent = Full(np.eye(2))  # different people: nothing is correlated
     return mover_interval(
         vector([first.value, second.value]),
@@ -927,6 +1032,17 @@ def _difference_bounds(
         (lows, highs),
     )
 
+
+def refuse_always(subject: str) -> InvalidRequest:
+    """Return the error about always-valid intervals of responses that do not come one by one, independently."""
+    return InvalidRequest(
+        f"always is True for {subject}; expected independent responses that come one after the other.",
+        "Omit always=: the fixed-sample interval is valid for one look, planned beforehand.",
+    )
+
+
+ALWAYS_VALID = "always-valid"
+"""What a summary calls intervals that cover at all looks together."""
 
 AROUND = ("normal", "chebyshev")
 """The interval methods that every number with a standard error has."""

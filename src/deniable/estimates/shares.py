@@ -24,6 +24,12 @@ from deniable.errors import (
     require_choice,
 )
 from deniable.estimates import simplex
+from deniable.estimates.backing import support_rates
+from deniable.estimates.confidence_sequences import (
+    fixed_level,
+    mean_bounds,
+    share_bounds,
+)
 from deniable.estimates.covariances import Covariance, Matrix, Vector, vector
 from deniable.estimates.diagnostics import few, implausible
 from deniable.estimates.intervals import METHODS as INTERVALS
@@ -48,6 +54,7 @@ from deniable.estimates.results import (
     Result,
     Row,
     read_type,
+    refuse_always,
 )
 from deniable.estimates.rows import SentSets
 from deniable.estimates.sensitivity import (
@@ -59,6 +66,9 @@ from deniable.estimates.summary import PrivacyCost, describe_tally, privacy_cost
 from deniable.estimates.supported import customary
 from deniable.tallies import Tally
 from deniable.tallies.responses import Responses
+
+MAX_SCORES = 1 << 14
+"""Scores of responses from which exact always-valid intervals of sums are searched: a second's work."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +104,9 @@ class CountEvidence(ABC):
 
     type: ClassVar[str]
     """The name in JSON of an estimate from such responses."""
+
+    dependent: ClassVar[str] = ""
+    """What depends on other respondents' responses; empty where these are independent."""
 
     if TYPE_CHECKING:  # fields of some classes, properties of others
 
@@ -174,6 +187,18 @@ class CountEvidence(ABC):
     @abstractmethod
     def default_interval(self, method: str) -> str:
         """Return the name of the default interval method, for the method of estimation."""
+
+    def always_bounds(self, request: IntervalRequest) -> Bounds | None:  # noqa: ARG002 - some evidence has them
+        """Return exact always-valid bounds of the shares; None where only approximate ones are known."""
+        return None
+
+    def always_sums(
+        self,
+        weights: Matrix,  # noqa: ARG002 - some evidence has them
+        request: IntervalRequest,  # noqa: ARG002
+    ) -> Bounds | None:
+        """Return exact always-valid bounds of weighted sums of the shares, a row of weights each; None likewise."""
+        return None
 
     def contrast_bounds(
         self,
@@ -375,9 +400,31 @@ class Estimate(Result[ShareRow], Generic[Evidence_co]):
     def _contrast_covariance(self) -> Covariance:
         return self.evidence.possible()
 
-    def _contrast_bounds(self, combination: Vector, level: float) -> Interval:
-        interval = super()._contrast_bounds(combination, level)
+    def _contrast_bounds(
+        self, combination: Vector, request: IntervalRequest
+    ) -> Interval:
+        interval, level = (
+            super()._contrast_bounds(combination, request),
+            request.level,
+        )
+        if request.always:
+            level = fixed_level(self.respondents, level, request.tuning).level
         return self.evidence.contrast_bounds(self, combination, level, interval)
+
+    def _check_always(self) -> None:
+        super()._check_always()
+        if self.evidence.dependent:
+            raise refuse_always(self.evidence.dependent)
+
+    def _always_bounds(self, request: IntervalRequest) -> Bounds:
+        """Return always-valid bounds within [0, 1]: exact ones where these are known, and no method is named."""
+        self._check_always()
+        exact = self.evidence.always_bounds(request) if not request.method else None
+        bounds = exact or self._widen(partial(self._bounds, request.method), request)
+        low, high = (np.clip(ends, 0.0, 1.0) for ends in bounds)
+        if not self.bounded:
+            return low, high
+        return np.minimum(low, self.value), np.maximum(high, self.value)
 
     def projected(self) -> Self:
         """Return the nearest shares in the simplex. They are biased; the covariance stays that of the unbiased ones."""
@@ -442,14 +489,12 @@ class Estimate(Result[ShareRow], Generic[Evidence_co]):
         self, request: IntervalRequest
     ) -> Mapping[str, Sequence[float]]:
         # Around the estimated share itself: one that was projected can lie far from the unprojected one.
-        low, high = wilson(
-            np.clip(self.value, 0.0, 1.0),
-            1.0,
-            0.0,
-            self.respondents,
-            self.evidence.direct_fraction,
-            request.level,
-        )
+        shares, n = np.clip(self.value, 0.0, 1.0), self.respondents
+        if request.always:
+            low, high = share_bounds(shares * n, n, request.level, request.tuning)
+        else:
+            f = self.evidence.direct_fraction
+            low, high = wilson(shares, 1.0, 0.0, n, f, request.level)
         return {
             "direct_low": low.tolist(),
             "direct_high": high.tolist(),
@@ -525,6 +570,35 @@ class TallyEvidence(CountEvidence):
         return {
             name: partial(method, self.basis) for name, method in INTERVALS.items()
         }
+
+    def always_bounds(self, request: IntervalRequest) -> Bounds | None:
+        """Return exact bounds: from how many responses support each category, else from all cells of the tally."""
+        counted = support_rates(self.basis.channel)
+        if counted is None or not counted.is_binomial:
+            return self.always_sums(np.eye(len(self.categories)), request)
+        hits = np.rint(counted.gather(self.basis.counts))
+        return counted.shares(
+            *share_bounds(hits, self.respondents, request.level, request.tuning)
+        )
+
+    def always_sums(
+        self, weights: Matrix, request: IntervalRequest
+    ) -> Bounds | None:
+        """Return exact bounds of weighted sums; None where cells are no responses, or there are too many."""
+        basis, size = self.basis, len(self.basis.counts)
+        if not basis.channel.own_cells or len(weights) * size > MAX_SCORES:
+            return None
+        inverse = np.column_stack(list(map(basis.linear.shares, np.eye(size))))
+        scores, categories = weights @ inverse, weights.shape[1]
+        even = basis.linear.expected(np.full(categories, 1 / categories))
+        variances = scores**2 @ even - (scores @ even) ** 2
+        return mean_bounds(
+            scores,
+            basis.counts,
+            np.sqrt(variances),
+            request.level,
+            request.tuning,
+        )
 
     def default_interval(self, method: str) -> str:
         return default(

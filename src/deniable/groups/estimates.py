@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar, cast
@@ -282,24 +282,30 @@ class GroupedEstimate(Groups[Row]):
         level: float = 0.95,
         method: str | None = None,
         simultaneous: bool = False,
+        always: bool = False,
+        planned: int | None = None,
     ) -> Summary[Row]:
-        request = IntervalRequest(level, method, simultaneous)
-        return self._join_summaries(request, "summary")
+        request = IntervalRequest(level, method, simultaneous, always, planned)
+        return self._join_summaries(
+            request,
+            lambda estimate, of_group: estimate.summary(**of_group._asdict()),
+        )
 
-    def _whole(
-        self, *, level: float, method: str | None, simultaneous: bool
+    def _whole(self, request: IntervalRequest) -> Summary[Row]:
+        return self._join_summaries(
+            request, lambda estimate, of_group: estimate._whole(of_group)
+        )
+
+    def _join_summaries(
+        self,
+        request: IntervalRequest,
+        summarize: Callable[[Any, IntervalRequest], Summary[Row]],
     ) -> Summary[Row]:
-        request = IntervalRequest(level, method, simultaneous)
-        return self._join_summaries(request, "_whole")
-
-    def _join_summaries(self, request: IntervalRequest, form: str) -> Summary[Row]:
         """Join the groups' summaries: those shown, or with all rows."""
         n_groups = len(self.groups) if request.simultaneous else 1
-        options = request._replace(
-            level=bonferroni_level(n_groups, request.level)
-        )._asdict()
+        of_group = request._replace(level=bonferroni_level(n_groups, request.level))
         summaries = {
-            group_name(group): getattr(estimate, form)(**options)
+            group_name(group): summarize(estimate, of_group)
             for group, estimate in self.groups.items()
         }
         rows = [
@@ -310,7 +316,11 @@ class GroupedEstimate(Groups[Row]):
         intervals = dict.fromkeys(each.interval for each in summaries.values())
         description = vars(self._describe(request))
         return Summary(
-            **{**description, "interval": " and ".join(intervals)},
+            **{
+                **description,
+                "interval": " and ".join(intervals),
+                "notes": (*description["notes"], *request.notes),
+            },
             rows=tuple(rows),
             warnings=self.warnings,
             level=request.level,

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +24,7 @@ from scipy.stats import t as student
 
 from deniable.errors import InvalidRequest
 from deniable.estimates.backing import LEAST_EXPECTED, clopper_pearson
+from deniable.estimates.confidence_sequences import widen
 from deniable.estimates.covariances import Matrix, Vector, vector
 from deniable.estimates.intervals import Ends, score_interval
 from deniable.estimates.sampling.people import effective_size
@@ -221,6 +223,23 @@ def default_bounds(basis: SampledBasis, confidence: float) -> Ends:
     low, high = np.empty_like(basis.value), np.empty_like(basis.value)
     for method, which in defaults(basis).items():
         low[which], high[which] = METHODS[method](basis.picked(which), confidence)
+    return low, high
+
+
+def widen_sampled(
+    basis: SampledBasis,
+    compute: Callable[[SampledBasis, float], Ends],
+    confidence: float,
+    planned: int,
+) -> Ends:
+    """Return always-valid intervals from fixed-sample ones, within the scales of shares and ratios."""
+    ends = widen(
+        partial(compute, basis), basis.value, basis.people, confidence, planned
+    )
+    shares, ratios = np.isfinite(basis.curve).all(axis=0), are_ratios(basis)
+    least = np.select([shares, ratios], [0.0, basis.low], -np.inf)
+    most = np.select([shares, ratios], [1.0, basis.high], np.inf)
+    low, high = (vector(np.clip(end, least, most)) for end in ends)
     return low, high
 
 

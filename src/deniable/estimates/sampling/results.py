@@ -56,6 +56,7 @@ from deniable.estimates.sampling.intervals import (
     are_ratios,
     default_bounds,
     defaults,
+    widen_sampled,
 )
 from deniable.estimates.sampling.people import effective_size
 from deniable.estimates.sensitivity import (
@@ -253,6 +254,8 @@ class SampledEstimate(Groups[SampledRow]):
         """Return the bounds of the estimate from counts, where there is one; else each by the method that suits it."""
         if self.evidence and request.method not in _OF_ROWS:
             return join_bounds(self.evidence, request)
+        if request.always:
+            self._check_always()
         compute: Callable[[SampledBasis, float], Bounds] = default_bounds
         if request.method is not None:
             if request.method not in METHODS:
@@ -263,7 +266,12 @@ class SampledEstimate(Groups[SampledRow]):
         for count in np.unique(events).tolist():
             level = bonferroni_level(int(count), request.level)
             chosen = np.asarray(events == count, np.bool_)
-            low[chosen], high[chosen] = compute(self.basis.picked(chosen), level)
+            basis = self.basis.picked(chosen)
+            low[chosen], high[chosen] = (
+                widen_sampled(basis, compute, level, request.tuning)
+                if request.always
+                else compute(basis, level)
+            )
         return vector(low * self.scale), vector(high * self.scale)
 
     @property

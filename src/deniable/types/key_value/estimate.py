@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from deniable import documents
 from deniable.errors import InvalidRequest, NotEstimable, quoted
 from deniable.estimates.backing import LEAST_EXPECTED, clopper_pearson
-from deniable.estimates.covariances import Matrix, Vector
+from deniable.estimates.confidence_sequences import widen
+from deniable.estimates.covariances import Matrix, Vector, vector
 from deniable.estimates.intervals import (
     Interval,
     bonferroni_level,
@@ -109,6 +110,19 @@ class Quantity:
             return self.tested(confidence)
         value, error = np.array([[self.value], [self.error]])
         return _interval(bounds_around(value, error, method or "normal", confidence))
+
+    def requested(self, request: IntervalRequest, n: int) -> Interval:
+        """Return the interval of the level that is asked; an always-valid one of n responses."""
+
+        def bounds(level: float) -> Bounds:
+            low, high = vector(self.interval(level=level))
+            return vector([low]), vector([high])
+
+        if not request.always:
+            return self.interval(level=request.level)
+        return _interval(
+            widen(bounds, vector([self.value]), n, request.level, request.tuning)
+        )
 
     def times(self, factor: float) -> Quantity:
         """Return the quantity in another unit."""
@@ -423,6 +437,8 @@ class ItemEstimate(Result[Row]):
         level: float = 0.95,
         method: str | None = None,
         simultaneous: bool = False,
+        always: bool = False,
+        planned: int | None = None,
         count: int = 20,
     ) -> GraphSummary:
         """Return a table of the items with the most edges, with the numbers of the whole graph and warnings.
@@ -431,24 +447,22 @@ class ItemEstimate(Result[Row]):
             InvalidRequest: fewer than one item.
         """
         check_number("count", count)
-        full = self._summarize(IntervalRequest(level, method, simultaneous))
+        request = IntervalRequest(level, method, simultaneous, always, planned)
+        full = self._summarize(request)
         largest = self.value("frequency" if self.tells("frequency") else "weight")
         order = np.argsort(-np.nan_to_num(largest), kind="stable")[:count]
         rows = tuple(full.rows[number] for number in order)
         return replace(full, rows=rows, left_out=len(full.rows) - len(rows))
 
-    def _whole(
-        self, *, level: float, method: str | None, simultaneous: bool
-    ) -> GraphSummary:
-        return self._summarize(IntervalRequest(level, method, simultaneous))
+    def _whole(self, request: IntervalRequest) -> GraphSummary:
+        return self._summarize(request)
 
     def _summarize(self, request: IntervalRequest) -> GraphSummary:
         full = super()._summarize(request)
         parts = {part.name: getattr(full, part.name) for part in fields(full)}
+        n = self.respondents
         graph = {
-            name: Row(
-                name, total.value, total.error, *total.interval(level=full.level)
-            )
+            name: Row(name, total.value, total.error, *total.requested(request, n))
             for name, total in self.numbers.graph(self).items()
         }
         return GraphSummary(**parts, graph=graph)

@@ -178,10 +178,22 @@ class Mean(Model):
     def bounds(self, request: IntervalRequest) -> Bounds | None:
         """Return of two levels the interval of the share of the upper one, on the scale of the numbers."""
         if self.scale.levels > 2:
-            return None
+            return self._always_bounds(request) if request.always else None
         low, width = float(self.range.low), float(self.range.width)
         lows, highs = self.shares._requested_bounds(request)
         return low + width * lows[1:], low + width * highs[1:]
+
+    def _always_bounds(self, request: IntervalRequest) -> Bounds | None:
+        """Return exact always-valid bounds from counts of all levels; None where only approximate ones are known."""
+        self.shares._check_always()
+        if request.method is not None or not isinstance(self.shares, Estimate):
+            return None
+        request = request._replace(level=bonferroni_level(1, request.level))
+        bounds = self.shares.evidence.always_sums(self.levels[None, :], request)
+        if bounds is None:
+            return None
+        ends = np.clip(bounds, float(self.range.low), float(self.range.high))
+        return np.minimum(ends[0], self.value), np.maximum(ends[1], self.value)
 
     @property
     def warnings(self) -> tuple[Caution, ...]:
@@ -379,6 +391,16 @@ class NumberEstimate(Result):
         A bracket of the deviation and of quantiles holds all values of numbers whose rounded levels fit the responses.
         """
         return {"bracket": self._bracket_bounds, **super()._interval_methods()}
+
+    def _always_bounds(self, request: IntervalRequest) -> Bounds:
+        """Return always-valid bounds within the range; of the mean its own."""
+        self.shares._check_always()
+        bounds = self._widen(partial(self._bounds, request.method), request)
+        ranges = number_ranges(value_range(self.scale))
+        limits = [ranges.get(name, ranges[""]) for name in self.params]
+        low, high = np.clip(bounds, *vector(limits).T)
+        low[:1], high[:1] = self.mean._requested_bounds(request)
+        return low, high
 
     def _bracket_bounds(self, level: float) -> Bounds:
         intervals = [

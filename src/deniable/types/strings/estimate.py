@@ -27,6 +27,7 @@ from deniable.estimates.results import (
     Result,
     Row,
     RowType,
+    refuse_always,
 )
 from deniable.estimates.sampling import check_room
 from deniable.rendering import formats
@@ -318,6 +319,9 @@ class StringEstimate(Result[StringRow]):
 
     def _interval_methods(self) -> Mapping[str, IntervalMethod]:
         return {GIVEN_FOUND: self._given_found, **super()._interval_methods()}
+
+    def _check_always(self) -> None:
+        raise refuse_always("strings that are found anew at every look")
 
     def _given_found(self, level: float) -> Bounds:
         people = self.search.tally.respondents
