@@ -6,6 +6,7 @@ import json
 import re
 import urllib.error
 import urllib.request
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -13,9 +14,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import pytest
 
+import deniable as dn
 from deniable.collector.app import make_app
 from deniable.collector.settings import Settings
 from deniable.collector.store import Token, open_store
+from deniable.designs import Design
+from deniable.errors import ImplausibleResponses
+from deniable.tallies import Tally
 from tests.support import filled
 from tests.support.collector import listening
 from tests.support.commands import done
@@ -134,6 +139,30 @@ def test_a_warning_is_seen_where_responses_are_fabricated(
     page.context.close()
 
 
+def test_live_pages_say_why_intervals_are_wide_and_closed_ones_need_not(
+    place: Place,
+) -> None:
+    live = place.get("/a/working-life/overtime").decode()
+    assert "95% always-valid intervals" in live
+    assert "however often one looks at growing data" in live
+    assert "So they are wider than intervals for one look." in live
+    assert "Intervals for one look are shown when the survey is closed." in live
+    assert "--always --planned 10000" in live
+    figure = place.get("/a/working-life/overtime/figure.svg").decode()
+    assert "95% always-valid intervals" in figure
+    closed = place.get("/a/small/apps").decode()
+    assert "always" not in closed.split("<main", 1)[-1]
+    for path, always in (("working-life/overtime", True), ("small/apps", False)):
+        design = Design.from_json(place.get(f"/a/{path}/design.json"))
+        tally = Tally.from_json(place.get(f"/a/{path}/tally.json"), design)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ImplausibleResponses)
+            expected = dn.estimate(tally).conf_int(always=always)
+        page = json.loads(place.get(f"/a/{path}.json"))["results"]["shares"]
+        got = [(each["row"]["low"], each["row"]["high"]) for each in page]
+        assert got == [pytest.approx(tuple(each)) for each in expected.values()]
+
+
 def test_the_planner_follows_its_sliders(chromium: Browser, place: Place) -> None:
     page = opened(chromium, place, 1280)
     page.goto(f"{place.address}/a/plan")
@@ -191,13 +220,22 @@ def test_the_numbers_of_a_page_come_out_of_its_command_again(
                 download.value.save_as(tmp_path / file)
         told = json.loads(
             done(
-                "estimate", tmp_path / words[2], tmp_path / words[3], "--json"
+                "estimate",
+                tmp_path / words[2],
+                tmp_path / words[3],
+                *words[4:],
+                "--json",
             ).stdout
         )
         shown = page.locator("#estimate ~ .beside tbody tr").all_inner_texts()
-        assert [re.split(r"\s*\t\s*", line)[1] for line in shown] == [
-            f"{100 * row['estimate']:.1f}%" for row in told["rows"]
+        assert [re.split(r"\s*\t\s*", line)[1:3] for line in shown] == [
+            [
+                f"{100 * row['estimate']:.1f}%",
+                f"{100 * row['low']:.1f} … {100 * row['high']:.1f}%",
+            ]
+            for row in told["rows"]
         ]
+        assert words[4:] == ["--always", "--planned", "10000"]
     page.context.close()
 
 

@@ -345,7 +345,9 @@ def question_of(body: Body) -> list[Json]:
 def survey(body: Body, stated: Body) -> Checked:
     """Check all questions together, or the `each` that reveal most where some are drawn."""
     settings = "name languages texts groups minimum opens closes admission"
-    check_fields(body, f"{settings} questions", "each arms acknowledge keys pilot")
+    check_fields(
+        body, f"{settings} questions", "each arms acknowledge keys pilot planned"
+    )
     check_text(body["name"], body["opens"], body["closes"], body["admission"])
     names = [question["name"] for question in body["questions"]]
     check_text(*names)

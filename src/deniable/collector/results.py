@@ -27,6 +27,7 @@ from deniable.estimates import (
     stages,
 )
 from deniable.estimates.differences import REST
+from deniable.estimates.results import IntervalRequest
 from deniable.estimates.shares import fitted
 from deniable.estimates.stages import StageEvidence
 from deniable.groups.estimates import GroupedEstimate
@@ -148,6 +149,8 @@ class Results:
         numbers: where a number is asked for: its mean, deviation and quantiles; `shares` are then those of its levels.
         margins: of several questions that were answered together: each by itself.
         pairs: each two of them against each other.
+        looks: why the intervals are wider than those of one look; empty when the survey takes no more responses.
+        shell_options: of `deniable estimate`, for the same intervals.
     """
 
     respondents: int
@@ -164,6 +167,8 @@ class Results:
     numbers: tuple[Row, ...] = ()
     margins: tuple[MarginResult, ...] = ()
     pairs: tuple[PairResult, ...] = ()
+    looks: str = ""
+    shell_options: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,6 +210,22 @@ class ArmResult:
     differences: tuple[ShareDifference, ...]
 
 
+LIVE = "Intervals for one look are shown when the survey is closed."
+"""When always-valid intervals give way to narrower ones."""
+
+
+def request_intervals(shown: ShownQuestion) -> IntervalRequest:
+    """Return which intervals are shown: always-valid ones while responses come, those of one look when all came.
+
+    Why: a live page is looked at again and again, and a survey may be closed because of what it shows. The number of
+    responses for which these are tuned is a part of the survey's definition, never of its data.
+    """
+    planned = shown.entry.survey.planned
+    if shown.is_over:
+        return IntervalRequest(LEVEL)
+    return IntervalRequest(LEVEL, always=True, planned=planned)
+
+
 def read(shown: ShownQuestion, group: int | None = None) -> Results:
     """Return the results of a question.
 
@@ -216,6 +237,7 @@ def read(shown: ShownQuestion, group: int | None = None) -> Results:
     estimate = _Estimated.from_tally(shown, counts.tally)
     sentences = _design_sentences(fielded)
     joint = cast(Tally, counts.tally) if getattr(fielded, "factors", ()) else None
+    request = request_intervals(shown)
     shares, summary, numbers = estimate.shares, estimate.summary, estimate.numbers
     return Results(
         respondents=summary.respondents,
@@ -224,7 +246,9 @@ def read(shown: ShownQuestion, group: int | None = None) -> Results:
         epsilon=summary.epsilon,
         sentence=estimate.sentence,
         shares=estimate.categories,
-        notes=(numbers or summary).notes,
+        notes=tuple(
+            note for note in (numbers or summary).notes if note not in request.notes
+        ),
         protection=sentences.protection,
         device=sentences.device,
         signals=(*_fabrication_signals(counts), *_compliance_signals(shares)),
@@ -233,7 +257,11 @@ def read(shown: ShownQuestion, group: int | None = None) -> Results:
         else (),
         numbers=numbers.rows if numbers else (),
         margins=() if joint is None else _margins(shown, joint),
-        pairs=() if joint is None else _pairs(joint),
+        pairs=() if joint is None else _pairs(joint, request),
+        looks=" ".join((*request.notes, LIVE)) if request.always else "",
+        shell_options=f" --always --planned {request.tuning}"
+        if request.always
+        else "",
     )
 
 
@@ -281,11 +309,10 @@ class _Estimated(NamedTuple):
         """Estimate the shares of the categories, and what follows from them."""
         question = shown.question
         shares = _estimate(question, tally)
-        summary = shares.summary(level=LEVEL)
+        options = request_intervals(shown)._asdict()
+        summary = shares.summary(**options)
         about_numbers = find_operation(question.about, "NumberEstimate")
-        numbers = (
-            about_numbers(shares).summary(level=LEVEL) if about_numbers else None
-        )
+        numbers = about_numbers(shares).summary(**options) if about_numbers else None
         categories = _share_results(shown, summary, shares)
         sentence = _sentence(categories, numbers, question.right)
         return cls(shares, summary, numbers, categories, sentence)
@@ -294,7 +321,9 @@ class _Estimated(NamedTuple):
 def compared(shown: ShownQuestion) -> tuple[str, ...]:
     """Return whether the groups that are shown differ, and which of them differ from the rest; nothing for one group.
 
-    Each is told of shares, with p-values adjusted for the number of groups. Hidden groups are in none of it.
+    Each is told of shares, with p-values adjusted for the number of groups. Hidden groups are in none of it. While
+    responses come there are no p-values, which are of one look: a group differs where all always-valid intervals
+    together say so.
     """
     question, survey = shown.question, shown.entry.survey
     tallies = {
@@ -313,19 +342,24 @@ def compared(shown: ShownQuestion) -> tuple[str, ...]:
     except (NotEstimable, InvalidRequest):
         return ()
     labels = question.labels(survey.language)
-    sentences = [f"{estimates.homogeneity()}."]
+    request = request_intervals(shown)
+    together = request._replace(simultaneous=request.always)
+    bounds = differences.conf_int(**together._asdict())
+    sentences = [] if request.always else [f"{estimates.homogeneity()}."]
     for name, value in differences.params.items():
-        if differences.adjusted[name] <= 1 - LEVEL:
-            group, _, category = name.partition(f" − {REST} · ")
-            bounds = differences.interval(name, level=LEVEL)
-            stated = state(value, *bounds, (-1, 1))
-            label = labels[question.design.category_number(category)]
-            text = (
-                f"{group}, {label}: {_points(stated.value, '+')} points against the other groups "
-                f"({_points(stated.low)} … {_points(stated.high)}; "
-                f"adjusted p = {formats.p_value(differences.adjusted[name])}). {stated.remark('−100', '100')}"
-            )
-            sentences.append(text.rstrip())
+        low, high = bounds[name]
+        adjusted = differences.adjusted[name]
+        if not (low > 0 or high < 0 if request.always else adjusted <= 1 - LEVEL):
+            continue
+        group, _, category = name.partition(f" − {REST} · ")
+        stated = state(value, low, high, (-1, 1))
+        label = labels[question.design.category_number(category)]
+        p = "" if request.always else f"; adjusted p = {formats.p_value(adjusted)}"
+        text = (
+            f"{group}, {label}: {_points(stated.value, '+')} points against the other groups "
+            f"({_points(stated.low)} … {_points(stated.high)}{p}). {stated.remark('−100', '100')}"
+        )
+        sentences.append(text.rstrip())
     return tuple(sentences)
 
 
@@ -359,7 +393,10 @@ def compare_arms(shown: ShownQuestion, compared: ShownQuestion) -> ArmResult:
         for category, label in zip(categories, labels, strict=True):
             weights = {category: 1.0}
             contrast = first.contrast(weights) - second.contrast(weights)
-            bounds = contrast.interval(level=LEVEL)
+            request = request_intervals(shown)
+            bounds = contrast.interval(
+                level=LEVEL, always=request.always, planned=request.planned
+            )
             differences.append(
                 ShareDifference(label, contrast.value, contrast.error, *bounds)
             )
@@ -397,6 +434,7 @@ def _share_results(
 def _margins(shown: ShownQuestion, tally: Tally) -> tuple[MarginResult, ...]:
     """Return each of several questions that were answered together by itself, with its own words if it has any."""
     question, language = shown.question, shown.language
+    options = request_intervals(shown)._asdict()
     texts = question.texts[language].parts
     attributes = question.design.attributes
     names = [part.text for part in texts] if texts else attributes
@@ -410,7 +448,7 @@ def _margins(shown: ShownQuestion, tally: Tally) -> tuple[MarginResult, ...]:
             attribute,
             name,
             categories,
-            fitted(marginal(tally, attribute)).summary(level=LEVEL).rows,
+            fitted(marginal(tally, attribute)).summary(**options).rows,
         )
         for attribute, name, categories in zip(
             attributes, names, labels, strict=True
@@ -418,8 +456,11 @@ def _margins(shown: ShownQuestion, tally: Tally) -> tuple[MarginResult, ...]:
     )
 
 
-def _pairs(tally: Tally) -> tuple[PairResult, ...]:
-    """Return the table of each two of several questions; of very many, or with very many cells, none."""
+def _pairs(tally: Tally, request: IntervalRequest) -> tuple[PairResult, ...]:
+    """Return the table of each two of several questions; of very many, or with very many cells, none.
+
+    Whether they are independent is tested when all responses came: a test is of one look.
+    """
     names = tally.design.attributes
     if len(names) > MAX_TABLED:
         return ()
@@ -428,9 +469,9 @@ def _pairs(tally: Tally) -> tuple[PairResult, ...]:
         table = cross_table(tally, rows=names[rows], columns=names[columns])
         if table.shares.size > MAX_TABLE_CELLS:
             continue
-        cells = iter(table.summary(level=LEVEL).rows)
+        cells = iter(table.summary(**request._asdict()).rows)
         lines = tuple(zip(*[cells] * table.shares.shape[1], strict=True))
-        notes = table.association_words(level=LEVEL)
+        notes = () if request.always else table.association_words(level=LEVEL)
         results.append(PairResult(rows, columns, lines, notes))
     return tuple(results)
 

@@ -310,8 +310,9 @@ class IntervalRequest(NamedTuple):
         if not self.always:
             return ()
         return (
-            f"The intervals are always-valid: those of all looks at growing data together cover with this level, "
-            f"wherever one stops. They are tightest at {self.tuning:,} responses, and wider than those of one look.",
+            "The intervals are always-valid: however often one looks at growing data, and whenever one stops, one of "
+            f"them misses what it is about with a chance of at most {100 * (1 - self.level):.3g}%. So they are wider "
+            f"than intervals for one look. They are tightest at {self.tuning:,} responses.",
         )
 
 

@@ -67,7 +67,7 @@ def from_document(document: object, *, folder: Path | None = None) -> Survey:
     languages = _list(table.get("languages", ["en"]), "languages")
     options: dict[str, Any] = {
         name: table[name]
-        for name in ("minimum", "admission", "each", "acknowledge")
+        for name in ("minimum", "admission", "each", "acknowledge", "planned")
         if name in table
     }
     arms = read_arms(table["arms"]) if "arms" in table else ()

@@ -80,6 +80,8 @@ class Survey(HashedDocument):
             adds them. They are part of the definition, so that whoever compares hashes knows that all respondents have
             the same. None before it is fielded.
         pilot: whether it is a trial run: all that is sent to it is erased when it ends.
+        planned: how many respondents are expected, if that is known: while responses come, results have intervals that
+            are tightest there.
     """
 
     SCHEMA: ClassVar[str] = "survey"
@@ -97,6 +99,7 @@ class Survey(HashedDocument):
     acknowledge: float | None = None
     keys: Keys | None = None
     pilot: bool = False
+    planned: int | None = None
 
     def __post_init__(self) -> None:
         for name in ("questions", "languages", "groups", "arms"):
@@ -132,6 +135,12 @@ class Survey(HashedDocument):
         if type(self.minimum) is not int or self.minimum < 1:
             raise InvalidRequest(
                 f"the smallest group shown is {quoted(self.minimum)}; expected a whole number, 1 or more."
+            )
+        if self.planned is not None and (
+            type(self.planned) is not int or self.planned < 2
+        ):
+            raise InvalidRequest(
+                f"planned is {quoted(self.planned)}; expected a whole number of respondents, 2 or more."
             )
         if self.opens and self.closes and self.closes < self.opens:
             raise InvalidRequest(
@@ -402,6 +411,9 @@ class Survey(HashedDocument):
             if "keys" in body
             else None,
             pilot=body.get("pilot") is True,
+            planned=documents.integer_field(body, "planned")
+            if "planned" in body
+            else None,
         )
 
     @staticmethod
@@ -445,6 +457,7 @@ class Survey(HashedDocument):
                 acknowledge=told.acknowledged_text(self.acknowledge),
                 keys=self.keys and self.keys.to_body(),
                 pilot=self.pilot,
+                planned=self.planned,
             ),
         }
 

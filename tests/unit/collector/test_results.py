@@ -72,6 +72,52 @@ def test_of_no_and_yes_the_sentence_tells_yes(store: Store) -> None:
     )
 
 
+def test_live_intervals_are_always_valid_and_those_of_one_look_at_the_end(
+    tmp_path: Path,
+) -> None:
+    """They are tuned by the definition of the survey, never by how many have responded."""
+    store = open_store(tmp_path / "c.db")
+    for planned in (None, 400):
+        survey = small(
+            name=f"small-{planned or 'unplanned'}",
+            minimum=20,
+            groups=("north", "south"),
+            planned=planned,
+        )
+        entry = filled.opened(store, survey)
+        filled.ask(store, entry, 0, [1] * 400, group=0)
+        filled.ask(store, entry, 0, [0] * 400, group=1)
+        filled.ask(store, entry, 0, [0] * 60)
+        shown = store.shown(entry.id, 0)
+        live, groups = results.read(shown), results.groups(shown)
+        seen = estimate(shown.everybody.tally)
+        options = {"always": True, "planned": planned or 10_000}
+        expected = seen.summary(**options)
+        assert [each.row for each in live.shares] == list(expected.rows)
+        assert [each.shares[1].row for each in groups] == [
+            estimate(counts.tally).summary(**options).rows[1]
+            for counts in shown.groups.values()
+        ]
+        assert "however often one looks" in live.looks
+        assert "So they are wider" in live.looks
+        assert f"tightest at {planned or 10_000:,} responses" in live.looks
+        assert live.looks.endswith("shown when the survey is closed.")
+        assert all("always-valid" not in note for note in live.notes)
+        told = results.compared(shown)
+        assert told
+        assert not any("p = " in sentence for sentence in told)
+        store.close(survey.name)
+        ended = store.shown(store.survey(survey.name).id, 0)
+        final = results.read(ended)
+        fixed = estimate(ended.everybody.tally).summary()
+        assert [each.row for each in final.shares] == list(fixed.rows)
+        assert (final.looks, final.shell_options) == ("", "")
+        assert "p = " in results.compared(ended)[0]
+        store.open(survey.name)
+        assert results.read(store.shown(entry.id, 0)).looks
+    store.shut()
+
+
 def test_stages_are_combined(store: Store) -> None:
     entry = store.survey("working-life")
     found = results.read(store.shown(entry.id, 2))

@@ -43,6 +43,7 @@ from deniable.collector.settings import Collector
 from deniable.collector.store import Entry, ShownQuestion, ShownReader, Store, Token
 from deniable.collector.store.base import Invitations
 from deniable.errors import NotAllowed, NotEstimable
+from deniable.estimates.results import ALWAYS_VALID
 from deniable.files.cells import safe_cell
 from deniable.rendering import formats
 
@@ -340,7 +341,8 @@ def figure_file(store: Store, name: str, question: str, group: str = "") -> str:
         if page.chart.left_out
         else ""
     )
-    facts = f"{prefix}{result.respondents:,} respondents, {formats.level(result.level)} intervals{selection}"
+    kind = f"{ALWAYS_VALID} intervals" if result.looks else "intervals"
+    facts = f"{prefix}{result.respondents:,} respondents, {formats.level(result.level)} {kind}{selection}"
     return render(
         FigureFile(tuple(textwrap.wrap(page.facts.text, _TITLE)), facts, page.chart)
     )
