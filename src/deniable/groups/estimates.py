@@ -237,7 +237,7 @@ class GroupedEstimate(Groups[Row]):
 
     @property
     def df(self) -> float:
-        return min(estimate.df for estimate in self.groups.values())
+        return min(float(estimate.df) for estimate in self.groups.values())
 
     def _requested_bounds(self, request: IntervalRequest) -> Bounds:
         return join_bounds(self.groups.values(), request)
