@@ -35,6 +35,7 @@ def test_who_withdraws_is_told_when_another_thread_has_overwritten_it(
 
     async def run() -> Erasure:
         with SubmissionWriter(store, hold=0) as writer:
+            writer.patience = math.inf
             waiting = asyncio.create_task(
                 writer.withdraw(WithdrawalRequest(survey, key))
             )
