@@ -207,6 +207,10 @@ FAMILY_CAVEATS = {
         "from whoever runs the application."
     ),
     "direct": "Answers are sent as they are; nothing is hidden.",
+    "exposing_subset": (
+        "Some respondents, drawn at random, send their answer as it is: for them nothing is hidden. Their share is the "
+        "δ that remains at every ε."
+    ),
 }
 
 

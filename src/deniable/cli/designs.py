@@ -347,6 +347,9 @@ def optimal(
     goal: str = "error",
     category: str | None = None,
     most_bytes: int = 4096,
+    delta: str | None = None,
+    ceiling: str | None = None,
+    expose: bool = False,
     output: CommandOutput,
 ) -> None:
     """Choose the design that serves a goal best at this ε, and say why.
@@ -357,13 +360,19 @@ def optimal(
         goal: what counts: error, category, unchanged, wire or device.
         category: with the goal category: which one.
         most_bytes: how long a response may be.
+        delta: the δ of (ε, δ), such as 0.01.
+        ceiling: beside δ, the ε that holds without it; twice ε by default.
+        expose: beside δ, allow that the answer of a share δ of the people is sent as it is.
         out: write the design to this file.
     """
+    from deniable.criteria import Relaxed
     from deniable.plan import optimal as choose
 
     choice = choose(
         read_labels(categories),
-        epsilon,
+        epsilon if delta is None else Relaxed(epsilon, delta),
+        ceiling=ceiling,
+        expose=expose,
         goal=goal,
         category=category,
         most_bytes=most_bytes,

@@ -60,3 +60,5 @@ from deniable.designs.many_answers import matrix as matrix
 from deniable.designs.two_answers_relaxed import relaxed_warner as relaxed_warner
 from deniable.designs.two_answers_relaxed import capped_binary as capped_binary
 from deniable.designs.two_answers_relaxed import exposing_binary as exposing_binary
+from deniable.designs.sets_of_answers_relaxed import relaxed_subset as relaxed_subset
+from deniable.designs.sets_of_answers_relaxed import exposing_subset as exposing_subset

@@ -75,6 +75,8 @@ NAMED = {
         "k-ary randomized response", "Kairouz, Bonawitz and Ramage 2016"
     ),
     "subset": NamedDesign("sets of categories", "Chai 2019"),
+    "relaxed_subset": NamedDesign("sets of categories under (ε, δ)"),
+    "exposing_subset": NamedDesign("sets of categories that expose a share δ"),
     "unary": NamedDesign("unary encoding", "Wang et al. 2017"),
     "local_hashing": NamedDesign("local hashing", "Wang et al. 2017"),
     "rappor": NamedDesign("one-hot RAPPOR", "Erlingsson, Pihur and Korolova 2014"),

@@ -6,12 +6,13 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 
 from deniable import exact
 from deniable.channel.sets import MAX_BY_SIZE
-from deniable.criteria import Criterion, Epsilon
+from deniable.criteria import Criterion, Epsilon, Relaxed
 from deniable.designs import (
     Design,
     best_t,
@@ -33,6 +34,7 @@ from deniable.exact import Rational
 from deniable.order.admissibility import p_unchanged
 from deniable.plan.planned import PlanTable, more_people, plan_sheet
 from deniable.plan.precision import variance
+from deniable.plan.relaxed import Builder, RelaxedDemand
 from deniable.plan.staircase import MAX_PATTERNED, staircase
 from deniable.rendering import Sheet, formats
 from deniable.survey.tools import TOOLS
@@ -123,6 +125,8 @@ def optimal(
     shares: Shares | None = None,
     category: str | None = None,
     most_bytes: int = 4_096,
+    ceiling: Rational | None = None,
+    expose: bool = False,
 ) -> Choice:
     """Choose the design that serves a goal best among all that meet a demand on privacy, and say why.
 
@@ -136,9 +140,13 @@ def optimal(
             For at most eight categories the best design of all at these shares is among those looked at.
         category: the category of interest; goes with the goal "category".
         most_bytes: how long a response may be.
+        ceiling: beside `criteria.Relaxed`, the ε that holds without any δ; by default twice the ε of the demand, or
+            the ε that suffices for every design if that is more.
+        expose: beside `criteria.Relaxed`, allow designs that send the answer of a share δ of the people as it is.
 
     Raises:
-        InvalidRequest: a goal that does not exist, a category without its goal, or a demand that nothing meets.
+        InvalidRequest: a goal that does not exist, a category without its goal, a ceiling or `expose` without a demand
+            that they go with, or a demand that nothing meets.
 
     Example:
         >>> choice = optimal(["red", "green", "blue", "grey"], 0.5)
@@ -155,12 +163,13 @@ def optimal(
     criterion = demand if isinstance(demand, Criterion) else Epsilon(demand)
     epsilon = criterion.as_epsilon() if isinstance(demand, Criterion) else demand
     _check_demand(criterion)
+    relaxed = _read_relaxed(criterion, ceiling, expose=expose)
     if goal == "device":
         return _by_hand(labels, criterion)
     if goal == "category":
         assert category is not None
-        return _one_category(labels, category, epsilon, criterion, shares)
-    candidates = _short_candidates(labels, epsilon, shares, most_bytes)
+        return _one_category(labels, category, epsilon, criterion, relaxed, shares)
+    candidates = _short_candidates(labels, epsilon, relaxed, shares, most_bytes)
     bound = None
     if goal == "error" and shares is not None and 2 < len(labels) <= MAX_PATTERNED:
         best = staircase(labels, epsilon, read_shares(candidates[0].design, shares))
@@ -168,23 +177,53 @@ def optimal(
         candidates.append(_candidate("staircase", best.design, shares, None))
     ordered = tuple(sorted(candidates, key=_RANKS[goal]))
     reasons = _reasons(goal, ordered)
-    if goal == "error" and len(ordered) > 1:
+    if goal == "error" and relaxed is not None and shares is None:
+        reasons += relaxed.reasons(ordered[0].design, ordered[0].risk)
+        reasons += _too_long(len(labels), most_bytes)
+    elif goal == "error" and len(ordered) > 1:
         reasons += (
             _worst_case(ordered[0], len(labels), most_bytes)
             if shares is None
-            else _at_shares(ordered[0], bound)
+            else _at_shares(ordered[0], bound if relaxed is None else None)
         )
     return Choice(ordered[0].design, goal, str(criterion), ordered, reasons)
 
 
+def _read_relaxed(
+    criterion: Criterion, ceiling: Rational | None, *, expose: bool
+) -> RelaxedDemand | None:
+    """Return the demand with its ceiling, where it is one on (ε, δ)."""
+    if isinstance(criterion, Relaxed):
+        return RelaxedDemand(criterion, ceiling, expose=expose)
+    if expose or ceiling is not None:
+        raise InvalidRequest(
+            f"{'expose' if expose else 'a ceiling'} goes with a demand on (ε, δ); expected one.",
+            "For example dn.criteria.Relaxed(1, 0.05).",
+        )
+    return None
+
+
 def _short_candidates(
-    labels: Sequence[str], epsilon: Rational, shares: Shares | None, most_bytes: int
+    labels: Sequence[str],
+    epsilon: Rational,
+    relaxed: RelaxedDemand | None,
+    shares: Shares | None,
+    most_bytes: int,
 ) -> list[ConsideredDesign]:
     """Return the designs whose responses are at most so long."""
-    candidates = [
-        _candidate(name, build(), shares, None)
+    builders = {
+        name: build
         for name, (build, size) in _builders(labels, epsilon).items()
-        if size <= most_bytes
+        # RAPPOR stands for it: to build it at many ε takes minutes
+        if size <= most_bytes and (relaxed is None or name != "truncated_rappor")
+    }
+    if relaxed is None:
+        designs = {name: build(epsilon) for name, build in builders.items()}
+    else:
+        fits = -(-len(labels) // 8) <= most_bytes
+        designs = relaxed.designs(labels, builders, with_sets=fits)
+    candidates = [
+        _candidate(name, design, shares, None) for name, design in designs.items()
     ]
     if not candidates:
         raise InvalidRequest(
@@ -203,31 +242,28 @@ def _check_demand(criterion: Criterion) -> None:
 
 def _builders(
     labels: Sequence[str], epsilon: Rational
-) -> dict[str, tuple[Callable[[], Design], int]]:
-    """Return, for each design that fits the number of categories, how to build it and the bytes of a response."""
+) -> dict[str, tuple[Builder, int]]:
+    """Return, for each design that fits the number of categories, how to build it at an ε and its bytes a response."""
     size = len(labels)
     if size == 2:
-        return {"warner": (lambda: warner(epsilon, categories=labels), 1)}
+        return {"warner": (partial(warner, categories=labels), 1)}
     gamma = exact.exp_below(exact.positive_epsilon(epsilon))
     short, bits = _bytes(size), -(-size // 8)
     # Where two are equally good the one that stands first is chosen.
-    builders: dict[str, tuple[Callable[[], Design], int]] = {
-        "k_ary": (lambda: k_ary(labels, epsilon), short)
+    builders: dict[str, tuple[Builder, int]] = {
+        "k_ary": (partial(k_ary, labels), short)
     }
     if (t := best_t(size, gamma)) > 1:
-        builders[f"subset, t = {t:,}"] = (lambda: subset(labels, epsilon, t=t), bits)
+        builders[f"subset, t = {t:,}"] = (partial(subset, labels, t=t), bits)
     builders |= {
-        "hadamard": (lambda: hadamard(labels, epsilon), _bytes(2 * size)),
-        "local_hashing": (lambda: local_hashing(labels, epsilon), _bytes(8 * size)),
-        "unary": (lambda: unary(labels, epsilon), bits),
-        "unary, optimized": (lambda: unary(labels, epsilon, optimized=True), bits),
+        "hadamard": (partial(hadamard, labels), _bytes(2 * size)),
+        "local_hashing": (partial(local_hashing, labels), _bytes(8 * size)),
+        "unary": (partial(unary, labels), bits),
+        "unary, optimized": (partial(unary, labels, optimized=True), bits),
     }
     if size <= MAX_BY_SIZE:
-        builders["rappor"] = (lambda: rappor(labels, epsilon), bits)
-        builders["truncated_rappor"] = (
-            lambda: truncated_rappor(labels, epsilon),
-            bits,
-        )
+        builders["rappor"] = (partial(rappor, labels), bits)
+        builders["truncated_rappor"] = (partial(truncated_rappor, labels), bits)
     return builders
 
 
@@ -271,36 +307,43 @@ def _one_category(
     category: str,
     epsilon: Rational,
     criterion: Criterion,
+    relaxed: RelaxedDemand | None,
     shares: Shares | None,
 ) -> Choice:
     """Ask for this category alone: what any design for all categories tells about it is a garbling of that answer."""
     all_categories = k_ary(labels, epsilon)
     number = all_categories.category_number(category)
-    other_label = f"not {category}"
-    design = warner(epsilon, categories=(other_label, category))
+    pair = (f"not {category}", category)
     share = (
         None
         if shares is None
         else float(read_shares(all_categories, shares)[number])
     )
     two = None if share is None else [1 - share, share]
+    asked_alone = _short_candidates(pair, epsilon, relaxed, two, 1)
+    best = min(asked_alone, key=_RANKS["error"])
     alternatives = [
-        _candidate(name, build(), shares, category)
+        _candidate(name, build(epsilon), shares, category)
         for name, (build, size) in _builders(labels, epsilon).items()
         if len(labels) > 2 and size <= 4_096
     ]
-    best = _candidate("warner", design, two, category)
     ordered = (best, *sorted(alternatives, key=_RANKS["error"]))
-    reasons = [
-        f"Only the share of {category!r} is wanted, so ask just that: {category!r} or {other_label!r}. For two answers "
-        "Warner's design tells more than every other one of the same ε, whatever the share is.",
-    ]
-    if alternatives:
-        reasons.append(
-            f"If the other shares are wanted too, {ordered[1].name} comes next: {ordered[1].risk / best.risk:.3g} "
-            "times the variance for this category."
+    alone = f"Only the share of {category!r} is wanted, so ask just that: {category!r} or {pair[0]!r}."
+    reasons: tuple[str, ...] = (
+        f"{alone} For two answers Warner's design tells more than every other one of the same ε, whatever the share "
+        "is.",
+    )
+    if relaxed is not None:
+        reasons = (
+            alone,
+            *(relaxed.reasons(best.design, best.risk) if shares is None else ()),
         )
-    return Choice(design, "category", str(criterion), ordered, tuple(reasons))
+    if alternatives:
+        reasons += (
+            f"If the other shares are wanted too, {ordered[1].name} comes next: {ordered[1].risk / best.risk:.3g} "
+            "times the variance for this category.",
+        )
+    return Choice(best.design, "category", str(criterion), ordered, reasons)
 
 
 def _by_hand(labels: Sequence[str], criterion: Criterion) -> Choice:
@@ -348,16 +391,23 @@ def _worst_case(
     best: ConsideredDesign, size: int, most_bytes: int
 ) -> tuple[str, ...]:
     """Say what is proved of the worst case over all shares."""
-    if (bits := -(-size // 8)) > most_bytes:
-        return (
-            f"Designs that send a bit for each of the {size:,} categories would take {bits:,} bytes a response; "
-            f"at most {most_bytes:,} were allowed.",
-        )
+    if too_long := _too_long(size, most_bytes):
+        return too_long
     if best.design.name in ("subset", "k_ary"):
         return (
             "No design of this ε has a linear unbiased estimate with a better worst case: this one is minimax.",
         )
     return ()
+
+
+def _too_long(size: int, most_bytes: int) -> tuple[str, ...]:
+    """Say that sets of categories were left out, where they were."""
+    if (bits := -(-size // 8)) <= most_bytes:
+        return ()
+    return (
+        f"Designs that send a bit for each of the {size:,} categories would take {bits:,} bytes a response; "
+        f"at most {most_bytes:,} were allowed.",
+    )
 
 
 def _at_shares(best: ConsideredDesign, bound: float | None) -> tuple[str, ...]:
