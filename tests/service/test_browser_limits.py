@@ -12,7 +12,7 @@ import pytest
 
 from deniable.designs import FAMILIES, Design, direct, k_ary, product, unary, warner
 from deniable.order.relaxation import ladder
-from deniable.survey import Keys, Survey, SurveyArm
+from deniable.survey import Keys, Survey, SurveyArm, comprehension_check
 from deniable.survey.author import make_key, sign
 from deniable.survey.catalogue import LANGUAGES, locale
 from deniable.survey.checks import comprehension_check
@@ -163,6 +163,27 @@ def test_the_dearest_arm_and_the_dearest_draw_count(
             options = {"definition": survey.hash[7:], "budget": budget}
             steps = [["readSurvey", survey.to_json(), options]]
             assert browser.run(scripts, "call", steps).get("name") == name
+
+
+@pytest.mark.parametrize("acknowledged", [False, True])
+def test_what_is_called_a_check_counts_in_all_but_a_page(
+    scripts: Page, acknowledged: bool
+) -> None:
+    """A page tells people that a check is sent as it is; whoever uses the module by itself has told nobody."""
+    asked = question("smokes", warner(epsilon=1))
+    check = comprehension_check("understood", "certain", [asked])
+    survey = small(questions=(asked, check), keys=Keys("0" * 64))
+    for budget, name in (
+        (6, None if acknowledged else "OverBudget"),
+        (math.inf, None),
+    ):
+        options = {
+            "definition": survey.hash[7:],
+            "budget": budget,
+            "acknowledged": acknowledged,
+        }
+        steps = [["readSurvey", survey.to_json(), options]]
+        assert browser.run(scripts, "call", steps).get("name") == name
 
 
 def test_signatures_are_verified_as_in_python(scripts: Page) -> None:

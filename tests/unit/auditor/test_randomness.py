@@ -9,6 +9,7 @@ import random
 import secrets
 import threading
 from collections.abc import Callable, Sequence
+from itertools import permutations
 from pathlib import Path
 
 import numpy as np
@@ -118,6 +119,30 @@ def test_stale_and_constant_keys_are_found(
 def seeded_in_each_call(answers: Sequence[object]) -> list[object]:
     rng = random.Random(7)
     return [rng.random() < 0.7 for _ in answers]
+
+
+class Parts:
+    """Responses of three parts: one is constant, one is the same in each call, one is fresh."""
+
+    name = "parts"
+
+    def __init__(self, order: Sequence[int]) -> None:
+        self.order = order
+        self.rng = random.Random(8)
+
+    def responses(self, answers: Sequence[object]) -> list[object]:
+        stale = random.Random(7)
+        rows = [(0, stale.randrange(4), self.rng.randrange(4)) for _ in answers]
+        return [tuple(row[part] for part in self.order) for row in rows]
+
+
+@pytest.mark.parametrize("order", list(permutations(range(3))))
+def test_a_part_that_never_varies_hides_no_repeats_of_others(
+    order: Sequence[int],
+) -> None:
+    found = told(repeats(context(Parts(order), ["no"])))
+    assert found.violated
+    assert f"part {order.index(1) + 1} of" in found.sentence
 
 
 class Bulk:

@@ -127,6 +127,23 @@ def test_responses_of_few_are_not_handed_over_to_whoever_runs_the_collector(
     store.shut()
 
 
+@pytest.mark.parametrize("others", [0, 5, 19, 20])
+def test_exports_name_groups_only_where_what_is_left_is_large_too(
+    tmp_path: Path, others: int
+) -> None:
+    """Also where those who are left have no group at all."""
+    store = open_store(tmp_path / "c.db")
+    entry = filled.opened(store, small(minimum=20, groups=("north", "south")))
+    for count, group in ((60, 0), (30, 1), (others, None)):
+        filled.ask(store, entry, 0, [1] * count, group=group)
+    exports.write(store, entry, 0, "parquet", file := BytesIO())
+    named = Counter(pq.read_table(file)["group"].to_pylist())
+    assert sum(named.values()) == 90 + others
+    assert named[None] == 0 or named[None] >= 20
+    assert named["south"] == (30 if others in (0, 20) else 0)
+    store.shut()
+
+
 def test_exports_count_stages_from_one_as_codebooks_do(tmp_path: Path) -> None:
     store = open_store(tmp_path / "c.db")
     entry = filled.opened(store, small(minimum=20, groups=()))

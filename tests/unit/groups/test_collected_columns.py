@@ -4,6 +4,7 @@ import gzip
 import sys
 import zipfile
 from io import BytesIO
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -141,11 +142,12 @@ def test_labels_and_user_missing_values_are_kept(
     total = found.overall
     assert (total.counts.tolist(), total.missing) == ([2, 1], 3)
     assert total.declared == dn.Declared(7, 1, (("Don't know", 1), ("Refused", 1)))
-    with pytest.warns(UnknownValues):
-        assert (
-            dn.tally_column(DESIGN, path, "q3", values=values, missing=["2"]).missing
-            == 5
-        )
+    for missing in (["2"], ["No"], ["2", "No"]):
+        with pytest.warns(UnknownValues):
+            fewer = dn.tally_column(
+                DESIGN, path, "q3", values=values, missing=missing
+            )
+        assert (fewer.counts.tolist(), fewer.missing) == ([0, 1], 5), missing
 
 
 def test_labels_are_symbols_by_themselves(tmp_path: Path) -> None:
@@ -377,6 +379,30 @@ def test_batches_and_files_add_up(tmp_path: Path) -> None:
             "N": [0, times],
             "S": [times, times],
         }
+
+
+def test_weights_go_with_their_rows_through_all_batches_and_files(
+    tmp_path: Path,
+) -> None:
+    """In each group the weights of each symbol are those that stand beside it, in whichever batch or file."""
+    rng = np.random.default_rng(26)
+    rows, expected = BATCH + 500, dict.fromkeys(product("NSW", ["no", "yes"]), 0.0)
+    for number in range(2):
+        sent = rng.choice(["no", "yes"], rows)
+        region = rng.choice(["N", "S", "W"], rows, p=[0.2, 0.3, 0.5])
+        weights = rng.integers(1, 9, rows)
+        for *group, weight in zip(region, sent, weights, strict=True):
+            expected[tuple(group)] += weight
+        columns = {"q": sent, "region": region, "weight": weights}
+        pq.write_table(pa.table(columns), tmp_path / f"{number}.parquet")
+    files = sorted(tmp_path.glob("*.parquet"))
+    found: Any = dn.tally_column(DESIGN, files, "q", by="region", weights="weight")
+    totals = {
+        (region, symbol): total
+        for region, each in found.items()
+        for symbol, total in zip(DESIGN.symbols, each.counts, strict=True)
+    }
+    assert totals == pytest.approx(expected)
 
 
 def test_folders_name_groups(tmp_path: Path) -> None:

@@ -18,9 +18,11 @@ from deniable.collector.store import (
     Submission,
     open_store,
 )
+from deniable.designs import k_ary
 from deniable.survey.catalogue import LANGUAGES, locale
 from tests.support import respondents
 from tests.support.collector import Inside
+from tests.support.surveys import question, small
 
 
 @pytest.fixture
@@ -85,6 +87,29 @@ def test_a_full_disk_does_not_undo_a_withdrawal(
     assert store.withdraw(entry.id, key) == (1, False)
     monkeypatch.undo()
     assert store.withdraw(entry.id, key) == (0, True)
+
+
+AWKWARD = ("yes", "no & <never>", 'say "no"', "n\u00f3", "it's", "a\\b")
+
+
+def test_what_is_said_without_script_is_as_long_whatever_was_sent(
+    store: Store,
+) -> None:
+    """Also where labels hold what is written otherwise in JSON and in HTML."""
+    dice = question("dice", k_ary(AWKWARD, p="1/2"), device="physical")
+    survey = small(name="dice", questions=(dice,), groups=())
+    store.create(survey)
+    store.open("dice")
+    with Inside(make_app(Settings(), store)) as collector:
+        pages = [
+            collector.ask(
+                "POST", "/s/dice?lang=en", f"consent=yes&key={os.urandom(16).hex()}&q-1={code:02}&form=abc".encode(),
+                content_type="application/x-www-form-urlencoded", cookie="deniable-form=abc",
+            )
+            for code in range(len(AWKWARD))
+        ]  # fmt: skip
+    assert {page.status for page in pages} == {200}
+    assert len({len(page.body) for page in pages}) == 1
 
 
 def test_a_page_without_script_says_which(
