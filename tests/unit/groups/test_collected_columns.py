@@ -386,7 +386,7 @@ def test_weights_go_with_their_rows_through_all_batches_and_files(
 ) -> None:
     """In each group the weights of each symbol are those that stand beside it, in whichever batch or file."""
     rng = np.random.default_rng(26)
-    rows, expected = BATCH + 500, dict.fromkeys(product("NSW", ["no", "yes"]), 0.0)
+    rows, expected = BATCH + 100, dict.fromkeys(product("NSW", ["no", "yes"]), 0.0)
     for number in range(2):
         sent = rng.choice(["no", "yes"], rows)
         region = rng.choice(["N", "S", "W"], rows, p=[0.2, 0.3, 0.5])
@@ -400,7 +400,7 @@ def test_weights_go_with_their_rows_through_all_batches_and_files(
     totals = {
         (region, symbol): total
         for region, each in found.items()
-        for symbol, total in zip(DESIGN.symbols, each.counts, strict=True)
+        for symbol, total in zip(DESIGN.symbols, each.weights, strict=True)
     }
     assert totals == pytest.approx(expected)
 
