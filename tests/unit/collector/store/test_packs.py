@@ -112,6 +112,19 @@ def test_packs_do_not_tell_that_somebody_has_withdrawn(
     assert layout(store) == after
 
 
+@pytest.mark.parametrize("size", [1, 7, 39, 40])
+def test_batches_of_people_who_came_alone_before_count_nobody_again(
+    store: Store, entry: Entry, size: int
+) -> None:
+    """However few of those who are stored one by one are in a batch, and whoever they are."""
+    people = keys(40)
+    store.add(alone(entry, people))
+    for at in range(0, 40, size):
+        part = people[at : at + size]
+        assert store.add_batch(batch(entry, part)) == BatchOutcome(0, len(part))
+    assert store.tallies(entry.id, 0).respondents == 40
+
+
 @pytest.mark.parametrize("settled", [False, True])
 @pytest.mark.parametrize(
     ("before", "people"), [("batch", 150), ("alone", 150), ("alone", 250)]
