@@ -14,12 +14,13 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import operator
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal, localcontext
 from fractions import Fraction
-from functools import partial
+from functools import cache, partial
 from itertools import permutations, product
 from pathlib import Path
 from typing import Any
@@ -35,6 +36,7 @@ Groups = tuple[
 ]  # weights of groups of responses under two answers
 Likelihood = Callable[[int, int], int]
 
+ZERO = Fraction(0)
 MAX_LISTED = 256  # cells of a channel whose Bayes factors are all listed
 MAX_ANSWERS = 100_000  # answers that one response is compared over
 MAX_COMPARED = 100_000  # pairs of answers × responses of a table
@@ -47,7 +49,7 @@ MAX_VALUES = 1 << 31  # values of a hash
 MAX_POWER = 256  # of a prime, as the number of values
 MAX_NUMBER = 1 << 53  # all other integers that are numbers of JSON
 MAX_DIGITS = 4_000  # of a weight
-MAX_WORK = 1_500_000  # operations on integers of 1,000 bits: seconds
+MAX_WORK = 600_000  # operations on integers of 1,000 bits: seconds
 
 
 class Rejected(Exception):
@@ -455,8 +457,9 @@ def read_filter(bloom: Body) -> tuple[int, int]:
         + (" alphabet lengths" if "alphabet" in bloom else ""),
     )
     check_text(bloom["hash"], bloom.get("alphabet", ""))
-    for length in (bloom["cohorts"], *bloom.get("lengths", ())):
-        integer(length, 1, MAX_NUMBER)
+    lengths = [integer(length, 1, MAX_NUMBER) for length in bloom.get("lengths", ())]
+    check(lengths == sorted(set(lengths)), "lengths of prefixes do not rise")
+    integer(bloom["cohorts"], 1, MAX_NUMBER)
     return integer(bloom["bits"], 2, 1 << 20), integer(bloom["hashes"], 1, 16)
 
 
@@ -664,10 +667,14 @@ def hand_groups(apart: list[tuple[int, int]], cards: int, left: int) -> Groups:
     """
     terms = sum((min(a, left) + 1) * (min(b, left) + 1) for a, b in apart)
     check(terms <= MAX_HANDS, f"δ is a sum of more than {MAX_HANDS:,} terms")
-    spend(terms, cards)
 
+    @cache
     def choices(n: int) -> list[int]:
-        return [math.comb(n, chosen) for chosen in range(min(n, left) + 1)]
+        row = [1]
+        for chosen in range(min(n, left)):
+            spend(2, n)
+            row.append(row[-1] * (n - chosen) // (chosen + 1))
+        return row
 
     return grouped(
         (x * ways, y * ways)
@@ -737,7 +744,11 @@ def witness_claim(response: int, likely: int, unlikely: int) -> Body:
 def read_prior(stated: list[str], categories: int) -> list[Fraction]:
     """Read a distribution of the answers."""
     prior = [fraction(share) for share in stated]
-    fits = len(prior) == categories and sum(prior) == 1 and min(prior) >= 0
+    fits = (
+        len(prior) == categories
+        and min(prior) >= 0
+        and accumulate(operator.add, prior) == 1
+    )
     check(fits, "the prior is no distribution")
     return prior
 
@@ -766,10 +777,10 @@ def bayes_factors(
     claim: Body = {"response": index_text(response), "factors": factors}
     if prior is not None:
         joint = [share * p for share, p in zip(prior, row, strict=True)]
-        shares = (
-            [text(joint[j] / sum(joint)) for j in listed] if any(joint) else None
+        whole = accumulate(operator.add, joint)
+        claim["posterior"] = (
+            [text(joint[j] / whole) for j in listed] if whole else None
         )
-        claim["posterior"] = shares
     return claim
 
 
@@ -778,6 +789,7 @@ def bayes_factors(
 
 def read_channel(body: Body) -> SingleChannel:
     """Read a channel of any kind from its integers."""
+    spend(200, 0)
     return CHANNELS[body["kind"]](body)
 
 
@@ -822,7 +834,6 @@ def table(rows: Sequence[tuple[int, ...]], total: int) -> SingleChannel:
     check(whole and total, "probabilities do not add up to 1")
     pairs = None
     if k * (k - 1) * n <= MAX_COMPARED:
-        spend(k * (k - 1) * n, total.bit_length())
         columns_apart = permutations(columns, 2)
         pairs = frozenset(grouped(zip(*pair, strict=True)) for pair in columns_apart)
     return make_channel(
@@ -1149,6 +1160,10 @@ def leads_by_sets(garbling: Body, old: SingleChannel, new: SingleChannel) -> boo
     for coarse, fine, *ways in garbling["shares"]:
         s, t = integer(coarse, 0, k), integer(fine, 0, k)
         weight, inside = new.sizes[t]
+        spend(
+            20,
+            sizes[s][1].denominator.bit_length() + left[t].denominator.bit_length(),
+        )
         shared = Fraction(min(s, t)), Fraction(max(0, s + t - k)), Fraction(s * t, k)
         for share, c in zip(map(fraction, ways), shared, strict=True):
             check(share >= 0, "shares are negative")
@@ -1207,7 +1222,7 @@ def combine(
     parities = sorted((law.parity for law in laws), reverse=True)[:each]
     parity: Ratio = math.inf
     if math.inf not in parities:
-        parity = math.prod(parities, start=Fraction(1))
+        parity = accumulate(operator.mul, parities, Fraction(1))
     pairs, total = product_groups(laws) if each is None else (None, 1)
     law = PairedResponses(parity=parity, pairs=pairs, total=total, parts=laws)
     rule = {"rule": "all"} if each is None else {"rule": "some", "each": each}
@@ -1220,10 +1235,23 @@ def combine(
         claims["delta"] = curve(
             parity,
             lambda gamma: (
-                sum(delta(part, gamma) for part in laws) / Fraction(len(laws))
+                accumulate(operator.add, (delta(part, gamma) for part in laws))
+                / len(laws)
             ),
         )
     return claims, law
+
+
+def accumulate(
+    operation: Callable[[Any, Any], Fraction],
+    numbers: Iterable[Ratio],
+    result: Fraction = ZERO,
+) -> Fraction:
+    """Return the sum or the product of fractions, whose denominators grow."""
+    for number in numbers:
+        spend(8, result.numerator.bit_length() + result.denominator.bit_length())
+        result = operation(result, number)
+    return result
 
 
 def product_groups(
@@ -1239,7 +1267,6 @@ def product_groups(
         if terms > MAX_TERMS:
             return None, 1
         total *= law.total
-        spend(terms, total.bit_length())
         pairs = frozenset(
             grouped((p * r, q * s) for p, q in first for r, s in second)
             for first, second in product(pairs, law.pairs)
@@ -1256,7 +1283,6 @@ def guarantee(law: PairedResponses) -> Body:
     claims = {"parity": text(parity), "epsilon": repr(log_above(parity))}
     if law.pairs is None:
         return {**claims, "delta": bound_curve(parity)}
-    spend(9 * sum(map(len, law.pairs)), law.total.bit_length())
     return {**claims, "delta": curve(parity, partial(delta, law))}
 
 
@@ -1273,6 +1299,7 @@ def bound_curve(parity: Ratio) -> Body:
 def delta(law: PairedResponses, gamma: Fraction) -> Fraction:
     """Return the smallest δ at γ: the largest Σ (p − γ·q)₊ over all pairs of answers."""
     up, down = gamma.numerator, gamma.denominator
+    spend(sum(map(len, law.pairs or ())), law.total.bit_length() + up.bit_length())
     largest = max(
         sum(max(0, down * p - up * q) for p, q in groups)
         for groups in law.pairs or ()
@@ -1298,6 +1325,7 @@ def grouped(entries: Iterable[tuple[int, int]]) -> Groups:
     """Add up the weights (p, q) of responses that have one ratio p : q."""
     groups: dict[tuple[int, int], int] = {}
     for p, q in entries:
+        spend(2, p.bit_length())
         if p or q:
             common = math.gcd(p, q)
             lowest = p // common, q // common
@@ -1307,6 +1335,7 @@ def grouped(entries: Iterable[tuple[int, int]]) -> Groups:
 
 def ratio(p: int, q: int) -> Ratio:
     """Return p / q: p / 0 is infinite, and 0 / 0 tells nothing."""
+    spend(2, p.bit_length())
     return Fraction(p, q) if q else math.inf if p else Fraction(1)
 
 
@@ -1315,7 +1344,10 @@ def log_above(parity: Ratio) -> float:
     if parity in (1, math.inf):
         return 0.0 if parity == 1 else math.inf
     exact, digits = Fraction(parity), 60
+    if (exact - 1) * (1 << 1080) < 1:
+        return math.ulp(0.0)
     while True:
+        spend(digits, 5 * digits)
         with localcontext(prec=digits):
             logarithm = (Decimal(exact.numerator) / Decimal(exact.denominator)).ln()
             nearest = float(logarithm)
@@ -1358,6 +1390,7 @@ def parse(source: str | bytes) -> Json:
         check(len(dict(pairs)) == len(pairs), "a field occurs twice")
         return dict(pairs)
 
+    spend(len(source) // 128, 0)
     return json.loads(
         source, object_pairs_hook=fields, parse_float=refuse, parse_constant=refuse
     )
@@ -1378,7 +1411,9 @@ def check_hashes(value: Json, where: str) -> None:
     """Check the hash of a document, and of every document in it."""
     if isinstance(value, dict) and "schema" in value:
         body = {name: field for name, field in value.items() if name != "hash"}
-        digest = hashlib.sha256(canonical(body).encode()).hexdigest()
+        sealed = canonical(body).encode()
+        spend(len(sealed) // 128, 0)
+        digest = hashlib.sha256(sealed).hexdigest()
         check(
             value.get("hash") == f"sha256:{digest}", f"{where} and its hash differ"
         )
@@ -1434,7 +1469,9 @@ def weight(value: Json) -> int:
         and value.isascii()
         and value.isdecimal()
     )
-    check(fits and str(int(value)) == value, f"{value!r:.40} is no weight")
+    check(fits, f"{value!r:.40} is no weight")
+    spend(len(value) // 100, 4 * len(value))
+    check(str(int(value)) == value, f"{value!r:.40} is no weight")
     return int(value)
 
 
@@ -1466,6 +1503,7 @@ def fraction(value: Json) -> Fraction:
     check(
         type(value) is str and len(value) <= 2 * MAX_DIGITS, "a fraction is missing"
     )
+    spend(2, 4 * len(value))
     number = Fraction(value)
     check(text(number) == value, f"{value!r:.40} is no fraction in lowest terms")
     return number
@@ -1473,6 +1511,7 @@ def fraction(value: Json) -> Fraction:
 
 def text(number: Ratio) -> str:
     """Return a fraction as text."""
+    spend(2, 0 if number == math.inf else Fraction(number).numerator.bit_length())
     return "inf" if number == math.inf else str(Fraction(number))
 
 
