@@ -400,3 +400,14 @@ def test_a_device_in_the_hand_does_not_draw_questions() -> None:
     physical = question("smokes", warner(p="2/3"), device="physical")
     with pytest.raises(InvalidRequest, match="physical device"):
         small(questions=(physical, question("drinks", warner(p="2/3"))), each=1)
+
+
+def test_the_planned_number_of_respondents_is_part_of_the_definition() -> None:
+    planned = small(planned=2_000)
+    assert planned.hash != small().hash
+    assert Survey.from_json(planned.to_json()) == planned
+    assert Survey.from_json(planned.to_json()).planned == 2_000
+    assert "planned" not in small().to_body()
+    for number in (0, 1, 2.5, True, "many"):
+        with pytest.raises(InvalidRequest, match="planned is"):
+            small(planned=number)

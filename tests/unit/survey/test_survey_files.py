@@ -45,6 +45,12 @@ def test_a_design_is_named_by_family_and_parameters() -> None:
     assert survey.questions[0].design == warner(epsilon=1)
 
 
+def test_the_planned_number_of_respondents_is_read() -> None:
+    asked = document(design={"family": "warner", "epsilon": 1})
+    assert Survey.from_document({**asked, "planned": 2_000}).planned == 2_000
+    assert Survey.from_document(asked).planned is None
+
+
 def test_a_ladder_of_epsilons_takes_the_best_sets_or_a_family() -> None:
     categories = ["a", "b", "c", "d"]
     best = Survey.from_document(
