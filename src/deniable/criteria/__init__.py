@@ -9,6 +9,7 @@
 | `PosteriorCap`  | an event of some prior probability that rises above a cap              | parity ≤ ratio of odds   |
 | `Boundaries`    | a posterior outside (h_l, h_u), any two boundaries                     | parity ≤ B(h)            |
 | `KnownPrior`    | a posterior above a cap, for one known prior                           | the channel keeps it     |
+| `Policy`        | odds between certain pairs, or of properties, multiplied by > e^ε      | the channel keeps it     |
 | `Relaxed`       | P(S | x) > e^ε·P(S | x′) + δ                                           | δ(ε) ≤ δ                 |
 """
 
@@ -17,6 +18,7 @@ from __future__ import annotations
 from deniable.criteria.base import (
     Bounds,
     Breach,
+    ByResponse,
     Criterion,
     Labelled,
     Strict,
@@ -36,6 +38,7 @@ from deniable.criteria.strict import (
     BetaFactor,
     Epsilon,
     KnownPrior,
+    Policy,
     PosteriorCap,
     Relaxed,
     RhoToRho,
@@ -51,10 +54,12 @@ __all__ = [
     "Boundaries",
     "Bounds",
     "Breach",
+    "ByResponse",
     "Criterion",
     "Epsilon",
     "KnownPrior",
     "Labelled",
+    "Policy",
     "PosteriorCap",
     "Relaxed",
     "RhoToRho",

@@ -135,6 +135,14 @@ class Criterion(ABC):
         return above if above in (0, math.inf) else math.nextafter(above, 0)
 
 
+class ByResponse(Criterion):
+    """A demand on every response for itself, by linear conditions on its likelihoods."""
+
+    @abstractmethod
+    def conditions(self, subject: Subject) -> list[list[Fraction]]:
+        """Return rows a with a·r ≥ 0 for the likelihoods r of a response given each answer of a design."""
+
+
 class Strict(Criterion):
     """A demand on every belief after every response, whatever was believed before.
 

@@ -15,6 +15,7 @@ from deniable.channel import Channel
 from deniable.criteria.base import (
     Bounds,
     Breach,
+    ByResponse,
     Criterion,
     Strict,
     Subject,
@@ -443,7 +444,7 @@ def _odds(probability: Rational) -> Fraction:
 
 
 @dataclass(frozen=True)
-class KnownPrior(Criterion):
+class KnownPrior(ByResponse):
     """Cap on the posterior of an event, or of any single answer, for one known prior.
 
     A weaker demand than `PosteriorCap`, which holds for every event of that probability: a design with a larger parity
@@ -532,6 +533,18 @@ class KnownPrior(Criterion):
             self, False, cap, belief.posterior, "posterior", breach, sentence
         )
 
+    def conditions(self, subject: Subject) -> list[list[Fraction]]:
+        """Return c·q − q restricted to the event for each event: q·r times the cap is at least the event's part."""
+        belief = read_prior(subject, self._prior_entries())
+        events = [[j] for j in range(len(belief))]
+        if self.about is not None:
+            events = [list(read_event(subject, self.about))]
+        cap = Fraction(self.most)
+        return [
+            [share * (cap - (j in event)) for j, share in enumerate(belief)]
+            for event in events
+        ]
+
     @property
     def _highest(self) -> Fraction:
         """The prior of the event; of the most probable answer where each is one for itself."""
@@ -548,6 +561,133 @@ class KnownPrior(Criterion):
     def __str__(self) -> str:
         subject = "any answer" if self.about is None else "the event"
         return f"a posterior of at most {format_ratio(Fraction(self.most))} for {subject} under the given prior"
+
+
+@dataclass(frozen=True)
+class Policy(ByResponse):
+    """No response changes the odds between the two answers of certain pairs by more than a factor of e^ε.
+
+    The pairs are named, or follow from properties: whether an answer has a property is protected by the pairs of one
+    answer that has it and one that has not. Nothing is asked for other pairs: a response may prove which of their two
+    answers is true.
+
+    Args:
+        epsilon: the ε of the pairs.
+        pairs: pairs of answers, by category or number.
+        properties: sets of answers, each those that have one property, by category or number.
+
+    Implements: a demand for a subset of properties, the open question of [Cha19], Chapter 8.
+
+    Guarantee: `check` is exact. `parity` is e^ε, which suffices for every design.
+
+    Why: under every prior the posterior odds of a property are at most e^ε times the prior odds exactly if each answer
+    with it has at most e^ε times the likelihood of each answer without it.
+
+    Raises:
+        InvalidNumber: an ε that is not positive.
+        InvalidRequest: no pair at all, or a pair that is not one of two different answers.
+
+    Example:
+        >>> from deniable.designs import matrix
+        >>> demand = Policy(1, pairs=[("a", "b")])
+        >>> cells = [[0.7, 0.3, 0], [0.3, 0.7, 0], [0, 0, 1]]
+        >>> demand.check(matrix(cells, categories=["a", "b", "c"])).holds
+        True
+    """
+
+    epsilon: Rational
+    pairs: Any = ()
+    properties: Any = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "epsilon", exact.positive_epsilon(self.epsilon))
+        pairs = tuple(map(tuple, self.pairs))
+        properties = tuple(map(tuple, self.properties))
+        if any(len(set(pair)) != 2 or len(pair) != 2 for pair in pairs):
+            raise InvalidRequest(
+                "one of the pairs is not one of two different answers; expected such pairs.",
+                'For example pairs=[("never", "often")].',
+            )
+        if not pairs and not properties:
+            raise InvalidRequest(
+                "there are no pairs and no properties; expected some.",
+                "To protect all pairs use Epsilon(epsilon).",
+            )
+        object.__setattr__(self, "pairs", pairs)
+        object.__setattr__(self, "properties", properties)
+
+    @cached_property
+    def parity(self) -> Ratio:
+        """e^ε, rounded down: what suffices for every design."""
+        return exact.exp_below(self.epsilon)
+
+    def answer_pairs(self, subject: Subject) -> list[tuple[int, int]]:
+        """Return the protected pairs by number, in both orders."""
+        size = channel_of(subject).answers
+        pairs = {read_event(subject, pair) for pair in self.pairs}
+        for entries in self.properties:
+            inside = read_event(subject, entries)
+            pairs |= {(x, y) for x in inside for y in range(size) if y not in inside}
+        return sorted({(x, y) for pair in pairs for x, y in permutations(pair)})
+
+    def conditions(self, subject: Subject) -> list[list[Fraction]]:
+        """Return γ·r_y − r_x for each protected pair, in both orders."""
+        size, gamma = channel_of(subject).answers, Fraction(self.parity)
+        return [
+            [gamma * (j == y) - (j == x) for j in range(size)]
+            for x, y in self.answer_pairs(subject)
+        ]
+
+    def check(self, subject: Subject) -> Verdict:
+        """Compare the largest ratio between the answers of a protected pair with e^ε, exactly.
+
+        Raises:
+            InvalidDesign: a channel too large to write out.
+        """
+        table = channel_of(subject).dense()
+        pairs = self.answer_pairs(subject)
+        response, (likely, unlikely) = max(
+            (
+                (i, pair)
+                for i, row in enumerate(table.weights)
+                for pair in pairs
+                if row[pair[0]]
+            ),
+            key=lambda entry: exact.ratio(
+                *(table.weights[entry[0]][answer] for answer in entry[1])
+            ),
+            default=(0, pairs[0]),
+        )
+        row = table.weights[response]
+        attained = exact.ratio(row[likely], row[unlikely])
+        holds = attained <= self.parity
+        breach, outcome = None, "Holds"
+        if not holds:
+            outcome = "Fails"
+            ratio = Fraction(row[likely], row[likely] + row[unlikely])
+            names = names_of(subject, response, likely, unlikely)
+            breach = Breach((response,), likely, unlikely, _HALF, ratio, True, names)
+        sentence = (
+            f"{outcome}: the odds between the answers of a protected pair change by a factor of up to "
+            f"{format_ratio(attained)}; {self} allows {format_ratio(self.parity)}."
+        )
+        if breach:
+            sentence += f" {breach}"
+        return Verdict(
+            self, holds, self.parity, attained, "parity", breach, sentence
+        )
+
+    def __str__(self) -> str:
+        epsilon = format_ratio(Fraction(self.epsilon))
+        clauses = [
+            f"{len(entries)} {name if len(entries) > 1 else singular}"
+            for entries, name, singular in (
+                (self.pairs, "pairs of answers", "pair of answers"),
+                (self.properties, "properties", "property"),
+            )
+            if entries
+        ]
+        return f"ε = {epsilon} for {' and '.join(clauses)}"
 
 
 def _breach(

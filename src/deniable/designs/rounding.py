@@ -47,11 +47,11 @@ def realize(columns: Sequence[Column], gamma: Fraction) -> Dense:
     target = _read(columns)
     if gamma <= 1:
         raise InvalidDesign(f"γ = e^ε is {gamma}; expected more than 1.")
-    plain = _round_columns(target)
+    plain = round_columns(target)
     if plain.parity <= gamma:
         return plain
-    mixed = _mix_with_constant(target, _constant_share(target, gamma))
-    return _check_parity(_round_columns(mixed), gamma)
+    mixed = mix_with_constant(target, _constant_share(target, gamma))
+    return _check_parity(round_columns(mixed), gamma)
 
 
 def _check_parity(channel: Dense, gamma: Fraction) -> Dense:
@@ -104,9 +104,10 @@ def _constant_share(target: list[list[Fraction]], gamma: Fraction) -> Fraction:
     return share
 
 
-def _mix_with_constant(
+def mix_with_constant(
     target: list[list[Fraction]], share: Fraction
 ) -> list[list[Fraction]]:
+    """Return the columns with a share of the channel that sends each response equally often, whatever the answer."""
     # a response that never occurs must not begin to
     live = [any(row) for row in zip(*target, strict=True)]
     even = share / sum(live)
@@ -119,7 +120,8 @@ def _mix_with_constant(
     ]
 
 
-def _round_columns(target: list[list[Fraction]]) -> Dense:
+def round_columns(target: list[list[Fraction]]) -> Dense:
+    """Return the channel with integer weights of sum 2^64 nearest to columns that sum to 1."""
     return Dense(tuple(zip(*map(_weights, target), strict=True)), TOTAL)
 
 

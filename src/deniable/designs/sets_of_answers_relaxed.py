@@ -50,17 +50,17 @@ _EXPOSING_CAVEAT = (
 )
 
 
-class Level(NamedTuple):
+class LikelihoodLevel(NamedTuple):
     """Categories that have the same likelihood in a pattern: how many, and their weight."""
 
     categories: int
     weight: int
 
 
-class Pattern(NamedTuple):
+class LikelihoodPattern(NamedTuple):
     """Levels of a response, the lowest first; the categories in them change places."""
 
-    levels: tuple[Level, ...]
+    levels: tuple[LikelihoodLevel, ...]
 
     @property
     def total(self) -> int:
@@ -103,7 +103,7 @@ class Weighted(NamedTuple):
     """A pattern, and with which weight of 2^64 it is sent."""
 
     weight: int
-    pattern: Pattern
+    pattern: LikelihoodPattern
 
 
 @register(
@@ -232,13 +232,15 @@ def _read_slack(delta: Rational) -> Fraction:
     return slack
 
 
-def _two_levels(size: int, t: int, low: int, high: int) -> Pattern:
-    return Pattern((Level(size - t, low), Level(t, high)))
+def _two_levels(size: int, t: int, low: int, high: int) -> LikelihoodPattern:
+    return LikelihoodPattern(
+        (LikelihoodLevel(size - t, low), LikelihoodLevel(t, high))
+    )
 
 
-def _constant(size: int) -> Pattern:
+def _constant(size: int) -> LikelihoodPattern:
     """Return the pattern that tells nothing: it fills up what ε alone cannot use, where ε is 0 or next to it."""
-    return Pattern((Level(size, _LOWEST),))
+    return LikelihoodPattern((LikelihoodLevel(size, _LOWEST),))
 
 
 def best_patterns(
@@ -285,23 +287,29 @@ def _nothing_to_tell() -> InvalidDesign:
     )
 
 
-def patterns(size: int, levels: Sequence[int]) -> Iterator[Pattern]:
+def patterns(size: int, levels: Sequence[int]) -> Iterator[LikelihoodPattern]:
     """Yield every pattern on these weights; of those with one level, which tell nothing, the lowest."""
 
-    def deal(left: int, weights: Sequence[int]) -> Iterator[tuple[Level, ...]]:
+    def deal(
+        left: int, weights: Sequence[int]
+    ) -> Iterator[tuple[LikelihoodLevel, ...]]:
         if len(weights) == 1:
-            yield (Level(left, weights[0]),) if left else ()
+            yield (LikelihoodLevel(left, weights[0]),) if left else ()
             return
         for n_lowest in range(left + 1):
-            lowest = (Level(n_lowest, weights[0]),) if n_lowest else ()
+            lowest = (LikelihoodLevel(n_lowest, weights[0]),) if n_lowest else ()
             for rest in deal(left - n_lowest, weights[1:]):
                 yield lowest + rest
 
     yield _constant(size)
-    yield from (Pattern(dealt) for dealt in deal(size, levels) if len(dealt) > 1)
+    yield from (
+        LikelihoodPattern(dealt) for dealt in deal(size, levels) if len(dealt) > 1
+    )
 
 
-def _subsets(size: int, levels: Sequence[int], minimax: int) -> list[Pattern]:
+def _subsets(
+    size: int, levels: Sequence[int], minimax: int
+) -> list[LikelihoodPattern]:
     """Return the patterns of t-subset designs whose odds are a level's over the lowest, and the one that tells nothing.
 
     Half of all is there with one level alone: two sets of the same size are told apart by sending what is left out of
@@ -328,7 +336,7 @@ def _sizes(size: int) -> Iterable[int]:
 
 
 def _best_mixture(
-    candidates: Iterable[Pattern], ratio: Fraction, delta: Fraction
+    candidates: Iterable[LikelihoodPattern], ratio: Fraction, delta: Fraction
 ) -> list[Weighted]:
     """Return the mixture with the largest spread among those whose excess is at most δ.
 
@@ -338,7 +346,7 @@ def _best_mixture(
         (float(pattern.excess(ratio)), -pattern.spread, pattern)
         for pattern in candidates
     )
-    hull: list[tuple[float, float, Pattern]] = []
+    hull: list[tuple[float, float, LikelihoodPattern]] = []
     for excess, negative, pattern in points:
         spread = -negative
         if hull and spread <= hull[-1][1]:
@@ -359,8 +367,8 @@ def _best_mixture(
 
 
 def _is_below(
-    left: tuple[float, float, Pattern],
-    middle: tuple[float, float, Pattern],
+    left: tuple[float, float, LikelihoodPattern],
+    middle: tuple[float, float, LikelihoodPattern],
     right: tuple[float, float],
 ) -> bool:
     """Return whether the middle point is not above the line between the others."""
@@ -443,11 +451,11 @@ def _written(size: int, mix: Sequence[Weighted]) -> Channel:
     return Dense(tuple(rows), TOTAL * common)
 
 
-def _orders(pattern: Pattern) -> Iterator[tuple[int, ...]]:
+def _orders(pattern: LikelihoodPattern) -> Iterator[tuple[int, ...]]:
     """Yield the weights of the categories in every order of a pattern, the highest levels first in the first ones."""
 
     def deal(
-        free: tuple[int, ...], levels: Sequence[Level]
+        free: tuple[int, ...], levels: Sequence[LikelihoodLevel]
     ) -> Iterator[dict[int, int]]:
         if not levels:
             yield {}
@@ -462,7 +470,9 @@ def _orders(pattern: Pattern) -> Iterator[tuple[int, ...]]:
         yield tuple(weights[place] for place in range(size))
 
 
-def _name_orders(categories: Sequence[str], pattern: Pattern) -> Iterator[str]:
+def _name_orders(
+    categories: Sequence[str], pattern: LikelihoodPattern
+) -> Iterator[str]:
     """Yield a symbol for each order: the categories above the lowest level, and how many times as likely it is from
     them.
     """

@@ -12,7 +12,7 @@ import numpy as np
 
 from deniable import exact
 from deniable.channel.sets import MAX_BY_SIZE
-from deniable.criteria import Criterion, Epsilon, Relaxed
+from deniable.criteria import ByResponse, Criterion, Epsilon, Relaxed
 from deniable.designs import (
     Design,
     best_t,
@@ -32,6 +32,7 @@ from deniable.estimates.inverses import MOST_WRITTEN
 from deniable.estimates.shares import covariance, read_shares
 from deniable.exact import Rational
 from deniable.order.admissibility import p_unchanged
+from deniable.plan.cones import MAX_ANSWERS, ConeDemand
 from deniable.plan.planned import PlanTable, more_people, plan_sheet
 from deniable.plan.precision import variance
 from deniable.plan.relaxed import Builder, RelaxedDemand
@@ -141,7 +142,9 @@ def optimal(
         category: the category of interest; goes with the goal "category".
         most_bytes: how long a response may be.
         ceiling: beside `criteria.Relaxed`, the ε that holds without any δ; by default twice the ε of the demand, or
-            the ε that suffices for every design if that is more.
+            the ε that suffices for every design if that is more. Beside `criteria.KnownPrior` and `criteria.Policy`
+            the ε that holds for all beliefs and pairs; by default 1 or twice what suffices for a prior, none for a
+            policy. `math.inf` is none.
         expose: beside `criteria.Relaxed`, allow designs that send the answer of a share δ of the people as it is.
 
     Raises:
@@ -163,7 +166,11 @@ def optimal(
     criterion = demand if isinstance(demand, Criterion) else Epsilon(demand)
     epsilon = criterion.as_epsilon() if isinstance(demand, Criterion) else demand
     _check_demand(criterion)
-    relaxed = _read_relaxed(criterion, ceiling, expose=expose)
+    relaxed = _read_relaxed(criterion, ceiling, goal, expose=expose)
+    if isinstance(criterion, ByResponse) and goal == "error":
+        return _by_response(
+            labels, ConeDemand(criterion, ceiling), shares, most_bytes
+        )
     if goal == "device":
         return _by_hand(labels, criterion)
     if goal == "category":
@@ -190,17 +197,49 @@ def optimal(
 
 
 def _read_relaxed(
-    criterion: Criterion, ceiling: Rational | None, *, expose: bool
+    criterion: Criterion, ceiling: Rational | None, goal: str, *, expose: bool
 ) -> RelaxedDemand | None:
     """Return the demand with its ceiling, where it is one on (ε, δ)."""
-    if isinstance(criterion, Relaxed):
+    if isinstance(criterion, Relaxed) and goal != "device":
         return RelaxedDemand(criterion, ceiling, expose=expose)
-    if expose or ceiling is not None:
+    takes_ceiling = isinstance(criterion, ByResponse) and goal == "error"
+    if expose or (ceiling is not None and not takes_ceiling):
         raise InvalidRequest(
-            f"{'expose' if expose else 'a ceiling'} goes with a demand on (ε, δ); expected one.",
+            f"{'expose' if expose else 'a ceiling'} goes with a demand on (ε, δ), and not with the goal 'device'; "
+            "expected one.",
             "For example dn.criteria.Relaxed(1, 0.05).",
         )
     return None
+
+
+def _by_response(
+    labels: Sequence[str],
+    cone: ConeDemand,
+    shares: Shares | None,
+    most_bytes: int,
+) -> Choice:
+    """Choose under a demand on every response: by a convex program for few categories, else among named designs."""
+    demand, size = cone.demand, len(labels)
+    at = [1 / size] * size if shares is None else shares
+    below = math.nextafter(exact.log_above(cone.cap), 0)
+    epsilon = min(demand.as_epsilon(), below)
+    candidates = _short_candidates(labels, epsilon, None, at, most_bytes)
+    sets = cone.subset(labels)
+    if sets is not None and -(-size // 8) <= most_bytes:
+        name = f"subset, t = {sets.channel.set_size:,}, for this prior"
+        candidates.append(_candidate(name, sets, at, None))
+    bound = None
+    if size <= MAX_ANSWERS:
+        best = cone.best(labels, read_shares(candidates[0].design, at))
+        bound = best.bound / (2 if size == 2 else 1)
+        candidates.append(_candidate("extreme rays", best.design, at, None))
+    ordered = tuple(sorted(candidates, key=_RANKS["error"]))
+    where = "even shares" if shares is None else "the given shares"
+    reasons = (
+        f"{ordered[0].name} has a total squared error of {ordered[0].risk:.4g}/n at {where}.",
+        *cone.reasons(ordered[0].design, ordered[0].risk, bound),
+    )
+    return Choice(ordered[0].design, "error", str(demand), ordered, reasons)
 
 
 def _short_candidates(
@@ -297,8 +336,8 @@ def _risk(
     variances = np.diagonal(covariance(design, shares, 1, guess=shares))
     return float(
         variances.sum()
-        if category is None
-        else variances[design.category_number(category)]
+        if category is None and channel.answers > 2
+        else variances[design.category_number(category) if category else 0]
     )
 
 

@@ -65,20 +65,20 @@ def staircase(labels: Sequence[str], epsilon: Rational, shares: Vector) -> Stair
     patterns = np.where(membership, float(gamma), 1.0)
     # a weight is then how often a pattern is sent, on average over the answers
     patterns /= patterns.mean(axis=0)
-    weights, bound = _least_trace(patterns, shares)
-    often, scale = _sent_patterns(patterns, weights)
+    weights, bound = least_trace(patterns, shares)
+    often, scale = sent_patterns(patterns, weights)
     columns = [
         [Fraction(weight) for weight in column]
         for column in patterns[:, often] * scale
     ]
     channel = realize(columns, gamma)
     design = Design(
-        "matrix", tuple(labels), _symbols(labels, membership[:, often]), channel
+        "matrix", tuple(labels), name_patterns(labels, membership[:, often]), channel
     )
     return Staircase(design.within(epsilon), bound - float(shares @ shares))
 
 
-def _symbols(labels: Sequence[str], held: NDArray[np.bool_]) -> tuple[str, ...]:
+def name_patterns(labels: Sequence[str], held: NDArray[np.bool_]) -> tuple[str, ...]:
     """Name each pattern by the answers that it speaks for; by its number where two would have one name."""
     symbols = tuple(
         " or ".join(
@@ -93,7 +93,7 @@ def _symbols(labels: Sequence[str], held: NDArray[np.bool_]) -> tuple[str, ...]:
     )
 
 
-def _sent_patterns(
+def sent_patterns(
     patterns: Matrix, weights: Vector
 ) -> tuple[NDArray[np.intp], Vector]:
     """Return which patterns are sent at all, and their weights, moved so that every column still sums to 1."""
@@ -105,7 +105,7 @@ def _sent_patterns(
     return often, weights[often] * (1 + missing)
 
 
-def _least_trace(patterns: Matrix, shares: Vector) -> tuple[Vector, float]:
+def least_trace(patterns: Matrix, shares: Vector) -> tuple[Vector, float]:
     """Return the weights with the smallest trace of M⁻¹, and a bound that no weights are below; by a barrier.
 
     Why the bound holds: f(w) = tr M(w)⁻¹ is convex with f(w) = −g·w for its gradient g, so that f(w′) ≥ 2·f(w) + g·w′.

@@ -9,7 +9,7 @@ import numpy as np
 
 import deniable as dn
 from deniable import exact
-from deniable.criteria import Relaxed
+from deniable.criteria import KnownPrior, Relaxed
 from deniable.designs import best_t, subset_risk
 from deniable.designs.sets_of_answers_relaxed import (
     best_patterns,
@@ -18,7 +18,8 @@ from deniable.designs.sets_of_answers_relaxed import (
 )
 from deniable.estimates import covariance
 from deniable.plan import variance
-from tests.golden.runner import quantity
+from deniable.plan.cones import best_subset_for_prior
+from tests.golden.runner import fractions, quantity
 
 
 def total_variance(design: dn.Design) -> float:
@@ -100,3 +101,23 @@ def four_responses(epsilon: float, delta: float, share: float) -> dict[str, Any]
         "n_variance_best": best[1, 1],
         "n_variance_linear_even": variance(design, 1, shares=shares),
     }
+
+
+@quantity("optimal_known_prior")
+def optimal_known_prior(
+    prior: list[float], most: float, epsilon_max: float | None, shares: list[float]
+) -> dict[str, Any]:
+    """The sheet has the total of all shares, of the best estimate at these shares."""
+    demand = KnownPrior(prior, most)
+    ceiling = math.inf if epsilon_max is None else epsilon_max
+    at = fractions(shares)
+    design = dn.optimal(len(prior), demand, ceiling=ceiling, shares=at).design
+    assert demand.check(design)
+    return {"n_variance": float(np.trace(covariance(design, at, 1, guess=at)))}
+
+
+@quantity("best_subset_known_prior")
+def best_subset_known_prior(prior: list[float], most: float) -> dict[str, Any]:
+    t, gamma = best_subset_for_prior(prior, most)
+    risk = float(subset_risk(len(prior), t, gamma))
+    return {"n_variance": risk, "t": t, "gamma": float(gamma)}

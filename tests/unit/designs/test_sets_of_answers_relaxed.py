@@ -15,8 +15,8 @@ from deniable import exact
 from deniable.channel import Dense, Mixture, Subset
 from deniable.criteria import Relaxed
 from deniable.designs.sets_of_answers_relaxed import (
-    Level,
-    Pattern,
+    LikelihoodLevel,
+    LikelihoodPattern,
     best_patterns,
     level_weights,
     patterns,
@@ -112,7 +112,9 @@ def test_the_bound_is_that_of_a_program_over_patterns_that_are_no_corners(
 
 
 def test_the_excess_of_a_pattern_is_the_delta_of_all_its_orders() -> None:
-    pattern = Pattern((Level(1, 2), Level(1, 3), Level(1, 9)))
+    pattern = LikelihoodPattern(
+        (LikelihoodLevel(1, 2), LikelihoodLevel(1, 3), LikelihoodLevel(1, 9))
+    )
     orders = [
         (a, b, c)
         for a, b, c in product((2, 3, 9), repeat=3)

@@ -1,0 +1,212 @@
+"""The best design at given shares under linear conditions on every response: a known prior, some pairs, properties.
+
+The likelihoods r of a response that keeps the demand form a cone: a·r ≥ 0 for each condition, r ≥ 0 and, under a
+ceiling, r_x ≤ Y·r_y. Every row of a design is a sum of extreme rays of that cone, and to send which ray it was tells
+more, never less. So a best design sends rays alone, and how often is the convex program of `plan.staircase`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from itertools import permutations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deniable import exact
+from deniable.channel import Dense
+from deniable.criteria import ByResponse, KnownPrior
+from deniable.criteria.belief import read_probabilities
+from deniable.designs import Design, k_ary, subset
+from deniable.designs.rounding import mix_with_constant, round_columns
+from deniable.designs.sets_of_answers import subset_information
+from deniable.estimates.covariances import Matrix, Vector
+from deniable.plan.staircase import (
+    Staircase,
+    least_trace,
+    name_patterns,
+    sent_patterns,
+)
+from deniable.rendering import formats
+
+MAX_ANSWERS = 6
+"""Categories up to which all extreme rays are found: hundreds of them."""
+
+_ZERO = 1e-11  # of a condition's value at a ray with a largest entry of 1
+_SHARES_MIXED = [
+    Fraction(0),
+    *(Fraction(1, 1 << bits) for bits in range(52, 19, -2)),
+]
+_NO_PROTECTION = 10  # an ε above which a response is as good as a proof
+_LEAST_CEILING = (
+    1  # ε that a ceiling has at least where none is given, beside a known prior
+)
+
+
+@dataclass(frozen=True)
+class ConeDemand:
+    """A demand on every response for itself, with a ceiling.
+
+    Attributes:
+        demand: the demand.
+        ceiling: the largest ε of all; None for the default, `math.inf` for none.
+    """
+
+    demand: ByResponse
+    ceiling: exact.Rational | None
+
+    @cached_property
+    def cap(self) -> exact.Ratio:
+        """Y = e^ceiling; infinite for none, which is the default of a policy."""
+        if self.ceiling == math.inf or (
+            self.ceiling is None and not isinstance(self.demand, KnownPrior)
+        ):
+            return math.inf
+        if self.ceiling is not None:
+            return exact.gamma_below(self.ceiling)
+        return max(
+            exact.exp_below(_LEAST_CEILING), Fraction(self.demand.parity) ** 2
+        )
+
+    def best(self, labels: Sequence[str], shares: Vector) -> Staircase:
+        """Return the design with the smallest error at these shares, of at most six categories, and a bound for all."""
+        subject, size = k_ary(labels, 1), len(labels)
+        conditions = self.demand.conditions(subject)
+        if self.cap < math.inf:
+            conditions += [
+                [Fraction(self.cap) * (j == y) - (j == x) for j in range(size)]
+                for x, y in permutations(range(size), 2)
+            ]
+        rays = extreme_rays(np.array(conditions, np.float64), size)
+        patterns = rays / rays.mean(axis=0)
+        weights, bound = least_trace(patterns, shares)
+        often, scale = sent_patterns(patterns, weights)
+        channel = self._rounded(subject, patterns[:, often] * scale)
+        held = patterns[:, often] > (1 + _ZERO)
+        design = Design(
+            "matrix", tuple(labels), name_patterns(labels, held), channel
+        )
+        return Staircase(design, bound - float(shares @ shares))
+
+    def _rounded(self, subject: Design, target: Matrix) -> Dense:
+        """Return a channel with weights that sum to 2^64 and keep the demand exactly.
+
+        Why: a response that says nothing keeps every condition with room to spare, so a little of it makes up for
+        rounding; as little is mixed in as is enough.
+        """
+        columns = [[Fraction(cell) for cell in column] for column in target]
+        columns = [[cell / sum(column) for cell in column] for column in columns]
+        for share in _SHARES_MIXED:
+            channel = round_columns(mix_with_constant(columns, share))
+            design = Design("matrix", subject.categories, channel.responses, channel)  # type: ignore[arg-type]  # Design reads labels
+            if channel.parity <= self.cap and self.demand.check(design).holds:
+                return channel
+        raise AssertionError("a share of a millionth does not make up for rounding")
+
+    def subset(self, labels: Sequence[str]) -> Design | None:
+        """Return the best design that sends sets of one size under a known prior for each single answer."""
+        if not isinstance(self.demand, KnownPrior) or self.demand.about is not None:
+            return None
+        prior: list[Fraction] = [share for _, share in self.demand.prior]  # type: ignore[misc, has-type]  # pairs
+        size = len(labels)
+        t, gamma = best_subset_for_prior(prior, self.demand.most, self.cap)
+        if gamma <= 1:
+            return None
+        p = Fraction(1) if gamma == math.inf else t * gamma / (t * gamma + size - t)
+        return subset(labels, t=t, p=p)
+
+    def reasons(self, design: Design, risk: float, bound: float | None) -> list[str]:
+        """Say what is proved of a design with this risk at the shares, and what is not protected."""
+        epsilon = formats.epsilon(design.epsilon)
+        sentences = [f"Whatever anybody believes, its ε is {epsilon}."]
+        if design.epsilon > _NO_PROTECTION:
+            sentences = [
+                f"Its ε is {epsilon}: for beliefs and pairs of answers that the demand does not name, a response may "
+                "be as good as a proof. Set a ceiling to protect them too."
+            ]
+        if bound is None:
+            return [*sentences, "It is the best of those that were looked at."]
+        percent = formats.upper_bound(100 * max(risk / bound - 1, 1e-6), 2)
+        ceiling = (
+            ""
+            if self.cap == math.inf
+            else f" and a ceiling of ε = {formats.epsilon(math.log(self.cap))}"
+        )
+        return [
+            *sentences,
+            f"No design that keeps {self.demand}{ceiling} has an error at these shares that is smaller by more than "
+            f"{percent}%: a bound over all extreme rays of the demand proves it.",
+            "Estimate with the shares as the guess: that estimate reaches this error.",
+        ]
+
+
+def best_subset_for_prior(
+    prior: Sequence[exact.Rational],
+    most: exact.Rational,
+    cap: exact.Ratio = math.inf,
+) -> tuple[int, exact.Ratio]:
+    """Return the size t and the largest γ of the best t-subset design that keeps every posterior under a known prior.
+
+    Why: the most probable answer, with prior q, rises highest after the set of it and the t − 1 least probable others.
+    With Q the prior of that set its posterior is γq/(1 + (γ − 1)Q), at most c for γ ≤ c(1 − Q)/(q − cQ), or for every
+    γ if q ≤ cQ.
+
+    Example:
+        >>> best_subset_for_prior(["0.7", "0.1", "0.1", "0.1"], "0.75")
+        (3, Fraction(3, 1))
+    """
+    rising, c = sorted(read_probabilities(prior)), exact.probability(most)
+    q, size = rising[-1], len(rising)
+    parities: dict[int, exact.Ratio] = {}
+    for t in range(1, size):
+        together = q + sum(rising[: t - 1])
+        room = q - c * together
+        largest = c * (1 - together) / room if room > 0 else math.inf
+        parities[t] = min(largest, cap)
+    return max(
+        parities.items(), key=lambda pair: _information(size, pair[0], pair[1])
+    )
+
+
+def _information(size: int, t: int, gamma: exact.Ratio) -> float:
+    finite = Fraction(gamma) if gamma < math.inf else Fraction(1 << 62)
+    return float(subset_information(size, t, finite))
+
+
+def extreme_rays(conditions: Matrix, size: int) -> Matrix:
+    """Return the extreme rays of {r ≥ 0 : a·r ≥ 0 for each row a}, a column for each, by double description.
+
+    Why: a new condition cuts the cone; the rays on its side stay, and a new one lies on each edge that it crosses. Two
+    rays span an edge if no third one keeps all conditions with equality that both of them do.
+    """
+    rays, tight = np.eye(size), ~np.eye(size, dtype=bool)
+    for row in conditions / np.abs(conditions).max(axis=1, keepdims=True):
+        values = rays @ row
+        inside, outside = values > _ZERO, values < -_ZERO
+        edges = [
+            (i, j)
+            for i in np.flatnonzero(inside)
+            for j in np.flatnonzero(outside)
+            if _is_edge(tight, i, j, size)
+        ]
+        crossing = [values[i] * rays[j] - values[j] * rays[i] for i, j in edges]
+        met = np.array([tight[i] & tight[j] for i, j in edges], bool)
+        keep = ~outside
+        on_plane = np.append((~inside)[keep], np.ones(len(edges), bool))
+        rays = np.vstack([rays[keep], *crossing])
+        rays /= rays.max(axis=1, keepdims=True)
+        old = np.vstack([tight[keep], met.reshape(len(edges), tight.shape[1])])
+        tight = np.column_stack([old, on_plane])
+    return np.asarray(rays.T, np.float64)
+
+
+def _is_edge(tight: NDArray[np.bool_], i: int, j: int, size: int) -> bool:
+    """Return whether two rays span an edge of the cone."""
+    common = tight[i] & tight[j]
+    return bool(
+        common.sum() >= size - 2 and (tight[:, common].all(axis=1)).sum() == 2
+    )
