@@ -29,6 +29,8 @@ from deniable.estimates.covariances import Matrix, Vector, vector
 from deniable.estimates.intervals import Interval
 from deniable.estimates.linear import floats
 from deniable.estimates.triples import Scored, Triples
+from deniable.types.drawn.count import DrawnTally
+from deniable.types.drawn.design import DrawnDesign
 from deniable.types.edges.count import EdgeTally
 from deniable.types.edges.design import one_edge
 from deniable.types.edges.estimate import estimate as estimate_edges
@@ -549,6 +551,68 @@ def levels(repetitions: int) -> Iterator[str]:
     yield deviations.line("deviation of numbers, few at the top")
 
 
+def bucket_laws(generator: np.random.Generator, count: int) -> dict[str, Vector]:
+    """Return the shares of people in each bucket, from 200,000 numbers: smooth distributions and spikes."""
+    n = 200_000
+    side = generator.random(n) < 0.5
+    numbers = {
+        "Beta(2, 5)": generator.beta(2, 5, n),
+        "uniform": generator.random(n),
+        "log-normal": np.exp(generator.normal(-2, 0.7, n)),
+        "bimodal": np.where(
+            side, generator.normal(0.25, 0.05, n), generator.normal(0.7, 0.1, n)
+        ),
+        "spikes": np.where(
+            side, generator.choice([0.0, 0.25], n), generator.random(n)
+        ),
+        "round prices": np.rint(20 * generator.beta(2, 5, n)) / 20,
+        "latencies": np.log(generator.lognormal(4, 1, n)) / np.log(10_000),
+    }
+    places = {
+        name: np.clip((column * count).astype(int), 0, count - 1)
+        for name, column in numbers.items()
+    }
+    return {
+        name: np.bincount(each, minlength=count) / n for name, each in places.items()
+    }
+
+
+def bucket_tallies(
+    design: DrawnDesign, shares: Vector, n: int, generator: np.random.Generator
+) -> DrawnTally:
+    """Draw a tally of the responses of so many people with these shares of buckets."""
+    parts = [part.channel for _, part in design.factors]
+    sizes = generator.multinomial(n, np.full(len(parts), 1 / len(parts)))
+    counts = []
+    for size, channel in zip(sizes, parts, strict=True):
+        nodes = shares.reshape(channel.answers, -1).sum(axis=1)
+        rates = floats(channel) @ nodes
+        counts.append(generator.multinomial(size, rates / rates.sum()))
+    return DrawnTally(design, np.concatenate(counts))
+
+
+def tree(repetitions: int) -> Iterator[str]:
+    """Median, p95 and p99 of numbers in 256 buckets, by descent."""
+    both, generator = Both(), np.random.default_rng(12)
+    buckets = dn.buckets(0, 1, 256)
+    laws = bucket_laws(generator, buckets.count)
+    for epsilon, n in itertools.product((0.5, 1, 2, 4), (10_000, 100_000)):
+        design = buckets.design(epsilon)
+        for name, shares in laws.items():
+            # a quantile lies between edges with F at most it, and at least it
+            below = dict(zip(buckets.edges, [0.0, *np.cumsum(shares)], strict=True))
+            held = np.zeros((3, 2))
+            for _ in range(repetitions):
+                tally = bucket_tallies(design, shares, n, generator)
+                found = dn.bucket_quantiles(tally, buckets)
+                for index, (low, high) in enumerate(found.conf_int().values()):
+                    share = found.model.quantiles[index]
+                    held[index] += below[low] <= share + 1e-9 <= below[high] + 2e-9
+            for rates in held / repetitions:
+                both.add(tuple(rates.tolist()), f"{name}, ε = {epsilon}, n = {n:,}")
+    yield both.line("quantiles of numbers in buckets (no other interval)")
+
+
 def _hits(design: NumberDesign, truth: float, n: int) -> Vector:
     share = (truth - float(design.range.low)) / float(design.range.width)
     return np.asarray(
@@ -616,6 +680,7 @@ PARTS: dict[str, Callable[[int], Iterator[str]]] = {
     "groups": groups,
     "numbers": numbers,
     "levels": levels,
+    "tree": tree,
     "strings": strings,
 }
 

@@ -95,10 +95,14 @@ from deniable.tallies.decks import DeckTally as DeckTally
 from deniable.tallies.responses import Responses as Responses
 from deniable.tallies.stages import StageTallies as StageTallies
 from deniable.tallies.weighted import WeightedTally as WeightedTally
+from deniable.types.drawn.buckets import Buckets as Buckets
+from deniable.types.drawn.buckets import buckets as buckets
 from deniable.types.drawn.count import DrawnTally as DrawnTally
 from deniable.types.drawn.design import DrawnDesign as DrawnDesign
 from deniable.types.drawn.design import drawn_items as drawn_items
 from deniable.types.drawn.estimate import DrawnEstimate as DrawnEstimate
+from deniable.types.drawn.quantiles import BucketQuantiles as BucketQuantiles
+from deniable.types.drawn.quantiles import bucket_quantiles as bucket_quantiles
 from deniable.types.edges.count import EdgeTally as EdgeTally
 from deniable.types.edges.design import EdgeDesign as EdgeDesign
 from deniable.types.edges.design import one_edge as one_edge

@@ -59,6 +59,7 @@ from deniable.types.numbers.estimate import mean, spread
 from deniable.types.strings.count import StringTally
 from deniable.types.strings.design import Bloom, string_design
 from deniable.types.strings.estimate import estimate as estimate_strings
+from tests.support.seeded import seeded
 from tests.support.sentences import check_sentence
 from tests.support.sets import with_sums
 
@@ -266,6 +267,16 @@ def _drawn_table() -> tuple[Result, Any]:
     found, design = _drawn_pairs()
     assert isinstance(found, dn.DrawnEstimate)
     return dn.estimate(found.tally, population=5000).cross_table("c", "a"), design
+
+
+def _bucket_quantiles() -> tuple[Result, Any]:
+    tree = dn.buckets(0, 80, 256)
+    design = tree.design(2)
+    columns = tree.paths(0.01 * n for n in range(8_000))
+    rows = dn.respond_all(
+        design, columns, codes=True, source=seeded("quantiles of buckets")
+    )
+    return dn.bucket_quantiles(dn.tally(rows), tree), design
 
 
 def _mean() -> tuple[Result, Any]:
