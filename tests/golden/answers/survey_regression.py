@@ -172,7 +172,7 @@ def rr_predictor(
     found = dn.regress(
         "o ~ 0 + " + " + ".join([*others, "y"]),
         frame,
-        family={"normal": "linear"}.get(family, family),
+        family={"logit": "bernoulli"}.get(family, family),
         predictor="y",
         given=given,
         **by_row(frame, u, v),

@@ -301,8 +301,8 @@ def attackers_view(fit: Regression) -> pd.DataFrame:
     sample = fit._require_sample()
     if not sample.rows.law.has_likelihood:
         raise InvalidRequest(
-            "a linear regression has no law of single answers; expected another family.",
-            'Use "multinomial".',
+            "this regression has no law of single answers; expected a family with a likelihood.",
+            'Use "multinomial", or with a predictor "normal" or "bernoulli".',
         )
     columns = pd.Index(list(fit.categories), name=ATTACKER)
     posterior = sample.rows.law.posterior(sample.eta)

@@ -113,21 +113,28 @@ class Evidence:
 
         Why: with a left inverse L of the channel, Σ_j worth_j·L[j, z] has the expectation worth_j given answer j.
         """
-        values = np.empty(len(self.codes))
+        return vector(self.indicators() @ worth)
+
+    def indicators(self) -> Matrix:
+        """Return an unbiased indicator of each row's answer, w_ij = L[j, z_i]: a column for each answer.
+
+        Why: with a left inverse L of the row's channel, E[w_ij | answer] is 1 for that answer and 0 for others.
+        """
+        indicators = np.empty((len(self.codes), len(self.categories)))
         for number, design in enumerate(self.designs):
             rows = self.devices == number
             if not design.channel.own_cells:
                 raise InvalidRequest(
                     f"the responses of {design!r} are sets; expected a design with a value for each response.",
-                    'Use the family "multinomial".',
+                    'Use a family with a likelihood: "multinomial", or of an outcome "normal" or "bernoulli".',
                 )
             if not _is_listable(design.channel):
                 raise InvalidRequest(
-                    f"{design!r} has too many responses for a linear regression; expected at most {MAX_LISTED}."
+                    f"{design!r} has too many responses for a left inverse; expected at most {MAX_LISTED}."
                 )
-            by_code = worth @ written_inverse(design.channel, None).inverse
-            values[rows] = by_code[self.codes[rows]]
-        return values
+            inverse = written_inverse(design.channel, None).inverse
+            indicators[rows] = inverse.T[self.codes[rows]]
+        return indicators
 
 
 def _is_listable(channel: Channel) -> bool:

@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
+from itertools import compress
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -14,6 +15,7 @@ from scipy.special import expit
 from scipy.stats import chi2, norm, t
 
 from deniable.designs import Design
+from deniable.designs.labels import format_labels
 from deniable.errors import (
     Incompatible,
     InvalidRequest,
@@ -23,8 +25,10 @@ from deniable.errors import (
     quoted,
 )
 from deniable.estimates.covariances import Matrix, Vector, vector
+from deniable.estimates.intervals import quantile
 from deniable.estimates.regression.columns import Covariates
 from deniable.estimates.regression.evidence import Evidence, Mask
+from deniable.estimates.regression.likelihoods import EquationLaw
 from deniable.estimates.regression.models import (
     RowLikelihood,
     SampledLikelihood,
@@ -47,9 +51,16 @@ from deniable.estimates.results import (
     words_of,
 )
 from deniable.estimates.sampling import People, Sampling
+from deniable.estimates.sampling.intervals import ratio_bounds
 from deniable.estimates.summary import rests_on
-from deniable.estimates.testing import HypothesisTest, likelihood_ratio
+from deniable.estimates.testing import (
+    HypothesisTest,
+    constraints,
+    likelihood_ratio,
+    wald_test,
+)
 from deniable.rendering import formats
+from deniable.rendering.statements import ANY
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -203,9 +214,10 @@ class Sample:
                     'Use "observed" or "robust".',
                 )
             information = self.expected
-        if not self.rows.law.has_likelihood and errors in ("observed", "outer"):
+        law = self.rows.law
+        if not law.has_likelihood and errors in ("observed", "outer"):
             raise InvalidRequest(
-                f'a linear regression has no likelihood, and no {errors!r} errors; expected "robust" or "sampling".'
+                f'this regression has no likelihood, and no {errors!r} errors; expected "robust" or "sampling".'
             )
         if errors in ("observed", "expected"):
             return _invert(information)
@@ -213,7 +225,7 @@ class Sample:
         products = scores.T @ scores
         if errors == "outer":
             return _invert(products)
-        bread = _invert(information)
+        bread = _invert(information, is_definite=not law.is_equation)
         if errors == "sampling" and self.sampling is not None:
             return self._sampling_covariance(bread, scores, self.sampling)
         return vector(bread @ products @ bread)
@@ -230,12 +242,64 @@ class Sample:
         which is seen no better where all of them were asked: f·Σ w²·s·s′ is added again. The score of a group with an
         intercept of its own stands in its first row: it lies in one cluster, and only sums over clusters are looked at.
         """
+        return self._people_covariance(
+            scores @ bread, sampling, self._refitted_values
+        )
+
+    def _people_covariance(
+        self,
+        scores: Matrix,
+        sampling: Sampling,
+        numbers: Callable[[Matrix], Matrix],
+    ) -> Matrix:
+        """Return the covariance of sums of weighted scores over samples, answers and responses."""
         indices = np.flatnonzero(self.is_used)[self.likelihood.first_rows]
         influence = np.zeros((len(sampling), scores.shape[1]))
-        influence[indices] = scores @ bread / sampling.weights[indices][:, None]
-        covariance = People.of(sampling).covariance(influence, self._refitted_values)
+        influence[indices] = scores / sampling.weights[indices][:, None]
+        covariance = People.of(sampling).covariance(influence, numbers)
         finite = (scores.T * sampling.finite[indices]) @ scores
-        return vector(covariance + bread @ finite @ bread)
+        return vector(covariance + finite)
+
+    def ratio_variances(self, information: Matrix) -> Matrix:
+        """Return for each slope of a randomized predictor V(e₀ − b·e₁)/N² as a polynomial in b; NaN for others.
+
+        Implements: the effective score e_i(b) = e₀_i − b·e₁_i, N = Σ e₁: the score of the slope at b, less what the
+        scores of all other coefficients explain of it. The others solve their equations at b, which are linear in b.
+        """
+        polynomials = np.full((3, len(self.names)), np.nan)
+        law, sampling = self.rows.law, self.sampling
+        is_linear = isinstance(law, EquationLaw) and law.family == "linear"
+        if not is_linear or sampling is None:
+            return polynomials
+        for block in self.rows.blocks[1:]:
+            slope, size = block.start, len(self.names)
+            free = np.arange(size) != slope
+            explained = np.linalg.solve(
+                information[np.ix_(free, free)], information[free, slope]
+            )
+            scores = []
+            for value in (0.0, 1.0):
+                theta = self.theta.copy()
+                theta[free] += explained * (theta[slope] - value)
+                theta[slope] = value
+                row_scores = self.rows.scores(theta)
+                scores.append(row_scores[:, slope] - row_scores[:, free] @ explained)
+            effective = np.column_stack([scores[0], scores[0] - scores[1]])
+            covariance = self._effective_covariance(effective, sampling)
+            curve = float(effective[:, 1].sum()) ** 2
+            polynomials[:, slope] = (
+                vector([covariance[0, 0], -2 * covariance[0, 1], covariance[1, 1]])
+                / curve
+            )
+        return polynomials
+
+    def _effective_covariance(self, effective: Matrix, sampling: Sampling) -> Matrix:
+        weighted = sampling.weights[self.is_used][:, None]
+
+        def totals(weights: Matrix) -> Matrix:
+            return vector(weights[self.is_used].T @ (effective / weighted))
+
+        return self._people_covariance(effective, sampling, totals)
 
     def _refitted_values(self, weights: Matrix) -> Matrix:
         """Return the coefficients of the regression fitted with each column of weights, a row each."""
@@ -251,8 +315,8 @@ class Sample:
         return np.stack(values)
 
 
-def _invert(information: Matrix) -> Matrix:
-    inverse = invert_information(information)
+def _invert(information: Matrix, *, is_definite: bool = True) -> Matrix:
+    inverse = invert_information(information, is_definite=is_definite)
     if inverse is None:
         raise NotEstimable(
             "the information is not positive definite; expected a maximum that is not flat."
@@ -266,7 +330,8 @@ class Regression(Result[CoefficientRow]):
 
     Attributes:
         formula: what was asked.
-        family: "logit", "probit", "cloglog", "multinomial" or "linear"; with a predictor, that of the outcome.
+        family: "logit", "probit", "cloglog", "multinomial", "linear" or "normal"; with a predictor, "linear", "logit"
+            or "log" for the mean of the outcome, "normal" or "bernoulli" for its law.
         names: of the coefficients.
         values: the coefficients.
         covariance: theirs, of the kind that `errors` names.
@@ -283,6 +348,8 @@ class Regression(Result[CoefficientRow]):
             nothing without `sampling=`.
         degrees: degrees of freedom of a sample; 0 without.
         groups: how many groups have an intercept of their own; 0 without.
+        ratios: of slopes of a randomized predictor, the variance that Fieller's interval needs, as a polynomial in the
+            slope (constant, slope, square); not a number for other coefficients.
         sample: the rows; None for a regression that was read from a file.
     """
 
@@ -305,6 +372,7 @@ class Regression(Result[CoefficientRow]):
     sampled: str = field(repr=False)
     degrees: int = field(repr=False)
     groups: int = field(repr=False)
+    ratios: Matrix = field(repr=False)
     sample: Sample | None = field(default=None, repr=False)
 
     @property
@@ -340,6 +408,9 @@ class Regression(Result[CoefficientRow]):
     def _interval_methods(self) -> Mapping[str, IntervalMethod]:
         """Return "normal" ("t" with `sampling=`, where it is the default), "chebyshev" and "profile".
 
+        The slope of a randomized predictor has Fieller's interval by default; it is unbounded where the data do not
+        show that anybody has the answer.
+
         A profile interval holds all values whose likelihood is not much below the best. It needs the rows, and covers
         also where a coefficient runs off. A standard deviation of intercepts that is 0 has no standard error and an
         interval by "profile" alone; an interval of a standard deviation never begins below 0.
@@ -350,12 +421,26 @@ class Regression(Result[CoefficientRow]):
         methods["profile"] = self._profile_bounds
         if self.degrees < 1:
             return methods
+        if np.isfinite(self.ratios).any():
+            methods = {"fieller": self._fieller_bounds, **methods}
         student = partial(self._positive_bounds, "normal", df=self.degrees)
         return (
             {"t": student, **methods}
-            if self.errors == "sampling"
+            if self.errors == "sampling" and "fieller" not in methods
             else {**methods, "t": student}
         )
+
+    def _fieller_bounds(self, level: float) -> Bounds:
+        """Return Fieller's interval for each slope of a randomized predictor, and Student's for other coefficients."""
+        lows, highs = self._positive_bounds("normal", level, self.degrees)
+        is_slope = np.isfinite(self.ratios).all(axis=0)
+        lows[is_slope], highs[is_slope] = ratio_bounds(
+            self.values[is_slope],
+            self.ratios[:, is_slope],
+            quantile(level, self.degrees),
+            ANY,
+        )
+        return lows, highs
 
     def _positive_bounds(
         self, method: str, level: float, df: float = math.inf
@@ -393,7 +478,34 @@ class Regression(Result[CoefficientRow]):
         return CoefficientRow
 
     def _row_columns(self, request: IntervalRequest) -> Mapping[str, Sequence[Any]]:  # noqa: ARG002 - z has no level
-        return z_columns(self.values, vector(list(self.bse.values())), self.df)
+        errors = vector(list(self.bse.values()))
+        null_errors = np.sqrt(self.ratios[0])
+        is_slope = np.isfinite(null_errors)
+        return z_columns(
+            self.values, np.where(is_slope, null_errors, errors), self.df
+        )
+
+    def test(self, hypothesis: str | Sequence[str]) -> HypothesisTest:
+        """Test linear hypotheses by Wald's test; of one slope of a randomized predictor, by its effective score.
+
+        Why: under "slope = b" the effective score has mean 0 whatever the share of the answer, so that the test keeps
+        its level where the answer is rare. Fieller's interval holds the values that this test does not reject.
+
+        Raises:
+            InvalidRequest: something that is not a hypothesis about these numbers.
+            NotEstimable: hypotheses that say the same twice, or more of them than there are degrees of freedom.
+        """
+        wald = super().test(hypothesis)
+        matrix, right = constraints(hypothesis, self.names)
+        used = np.flatnonzero(matrix.any(axis=0))
+        if len(matrix) > 1 or len(used) > 1 or np.isnan(self.ratios[0, used]).any():
+            return wald
+        value = right / matrix[0, used]
+        constant, slope, square = self.ratios[:, used]
+        variance = constant + value * (slope + value * square)
+        return wald_test(
+            wald.hypothesis, self.values[used] - value, [variance], self.df
+        )
 
     def _describe(self, request: IntervalRequest) -> Description:  # noqa: ARG002 - the text has no level
         devices = ", ".join(
@@ -418,7 +530,8 @@ class Regression(Result[CoefficientRow]):
                 f"{self.worth:,.0f} direct and truthful answers."
             )
         drawn = f" ({self.sampled})" if self.errors == "sampling" else ""
-        weighted = ", by pseudo-likelihood" if self.sampled else ""
+        is_weighted = self.sampled and math.isfinite(self.log_likelihood)
+        weighted = ", by pseudo-likelihood" if is_weighted else ""
         notes.append(f"Standard errors: {ERRORS[self.errors]}{drawn}{weighted}.")
         if math.isfinite(self.log_likelihood):
             notes.append(
@@ -438,6 +551,12 @@ class Regression(Result[CoefficientRow]):
                 notes.append(
                     "Weights are scaled to sum to a group's rows, and a group counts with their mean."
                 )
+        slopes = list(compress(self.names, np.isfinite(self.ratios[0])))
+        if slopes:
+            notes.append(
+                f"The interval and the test of {format_labels(slopes)} are Fieller's, also right for rare answers; "
+                "no law of the outcome is assumed."
+            )
         for reason, count in self.dropped.items():
             notes.append(f"Left out: {count_noun(count, 'row')}, because {reason}.")
         return (
@@ -590,7 +709,7 @@ def _check_nested(small: Regression, large: Regression) -> int:
         math.isfinite(small.log_likelihood) and math.isfinite(large.log_likelihood)
     ):
         raise InvalidRequest(
-            "a linear regression has no likelihood; expected one that has.",
+            "a regression has no likelihood; expected two that have.",
             "Use test().",
         )
     if small.sampled or large.sampled:
@@ -631,6 +750,7 @@ _FIELDS: Mapping[str, Callable[[Any], object]] = {
     "sampled": str,
     "degrees": int,
     "groups": int,
+    "ratios": vector,
 }
 """The fields of a regression in JSON, and how each is read."""
 

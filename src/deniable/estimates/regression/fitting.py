@@ -44,10 +44,12 @@ from deniable.estimates.regression.fitted import (
 )
 from deniable.estimates.regression.groups import NODES, GroupLikelihood
 from deniable.estimates.regression.likelihoods import (
+    EQUATIONS,
     LINKS,
     OUTCOMES,
     AnswerLaw,
     DeniedAnswerLaw,
+    EquationLaw,
     ManyAnswerLaw,
     MeanErrorLaw,
     MeanLaw,
@@ -102,9 +104,10 @@ def regress(
     """Fit a regression to randomized responses.
 
     Implements: maximum likelihood of q_i = P_i·μ(x_i′β), where P_i is the channel of row i's device and μ the law of
-    answers: [SD88] and [HHG07] for logits of two answers, [BIZ15] for predictors. Coefficients are about the *answers*,
-    as if these had been asked directly; what the device adds is taken out. Gradients and information are analytic, and
-    no start values are asked for. `docs/theory/regression.md` has the formulas.
+    answers: [SD88] and [HHG07] for logits of two answers. A randomized predictor has the corrected score
+    Σ_i Σ_j w_ij·x_ij·(y_i − m(x_ij′β)) = 0, with w_ij an unbiased indicator of answer j, or by name the joint
+    likelihood of [BIZ15]. Coefficients are about the *answers*, as if these had been asked directly; what the device
+    adds is taken out. No start values are asked for. `docs/theory/regression.md` has the formulas.
 
     Args:
         formula: the column of responses, ~, and covariates, such as "cheated ~ age + C(region)" (as `formulaic` reads
@@ -116,12 +119,16 @@ def regress(
         family: "logit" (the default), "probit" or "cloglog" for two answers, of which the second is explained;
             "multinomial" (the default) for more, each compared with the first; "linear" (the default for numbers): the
             mean, by least squares on an unbiased value of each response; "normal" for numbers: the mean under normal
-            errors, by likelihood, which is more precise where they are normal. Of an outcome: "logit" or "linear".
+            errors, by likelihood, which is more precise where they are normal. Of an outcome, with `predictor`: its
+            mean by estimating equations that hold for any law of the outcome, "linear" (the default for numbers),
+            "logit" (the default for 0 and 1) or "log"; or its law by likelihood, "normal" (a mixture of normal laws,
+            whose slope is identified by their shape) or "bernoulli".
         codes: what whole numbers among the responses are, as for `dn.tally`: True for codes, False for labels.
         sampling: how the people in the table were drawn, a row for each, such as
             `dn.Sampling("w", strata="region", clusters="village", data=data)`: pseudo-likelihood.
         errors: the standard errors: "observed" information (the default), "expected" information, "outer" product of
-            scores, "robust" (HC0; the default for "linear"), or "sampling" (the default with `sampling`).
+            scores, "robust" (HC0; the default for "linear"), or "sampling" (the default with `sampling`, and of
+            estimating equations, for people drawn one by one where nothing else is said).
         intercepts: a column of groups that each have an intercept of their own, drawn from a normal law; of more than
             two answers one for each but the first, independent of each other. With `sampling`, each group lies in one
             cluster, and weights are scaled to sum to its rows.
@@ -129,8 +136,8 @@ def regress(
             symbol. The stochastic lie detector, where the devices always let the second answer say yes (`dn.mangat`);
             needs two devices.
         predictor: the column of responses, where it stands on the right: the randomized answer explains something.
-        given: the covariates that the answer itself depends on, where it is a predictor; by default the others of the
-            formula. "1" for none.
+        given: the covariates that the answer itself depends on, where it is a predictor by "normal" or "bernoulli"; by
+            default the others of the formula. "1" for none. Estimating equations need no such model.
 
     Returns:
         Coefficients with errors, tests, effects and predictions; print its `summary()`.
@@ -175,6 +182,10 @@ def regress(
     )
     read.evidence.check_rank()
     family = _choose_family(family, read)
+    if read.outcome is not None:
+        _check_outcome(family, read.outcome, given=given, intercepts=intercepts)
+    if read.outcome is not None and family in EQUATIONS and sampling is None:
+        sampling = Sampling(np.ones(len(frame)))
     covariates, matrix = Covariates.of(read.terms, read.frame)
     built = _build(family, covariates.names, matrix, read, honesty)
     if intercepts is not None:
@@ -185,6 +196,8 @@ def regress(
     names, groups, expected, worth = built.names, 0, None, math.nan
     if intercepts is None:
         top = highest(rows, _starts(built, len(matrix)))
+        if built.law.is_equation:
+            _check_root(top, family)
         expected, worth = _expected_information(rows, top.theta, read.evidence)
     else:
         deviations = _name_deviations(built, read.evidence.categories)
@@ -385,7 +398,7 @@ def _choose_family(family: str | None, read: _Rows) -> str:
     """Return the family of the answers, or of an outcome; the usual one, if none is named."""
     n_answers = len(read.evidence.categories)
     if read.outcome is not None:
-        families = list(OUTCOMES)
+        families = [*EQUATIONS, *OUTCOMES]
         is_binary = set(np.unique(read.outcome)) <= {0, 1}
         default = "logit" if is_binary else "linear"
     else:
@@ -499,23 +512,71 @@ def _check_honesty(evidence: Evidence) -> None:
         )
 
 
+def _check_outcome(
+    family: str, outcome: Vector, *, given: str | None, intercepts: str | None
+) -> None:
+    """Refuse outcomes that do not fit their family, and options that estimating equations do not have.
+
+    Raises:
+        InvalidRequest: outcomes outside of the family's range, or an option that needs a likelihood.
+        NotEstimable: an outcome that does not vary.
+    """
+    if family in ("logit", "bernoulli") and not set(np.unique(outcome)) <= {0, 1}:
+        raise InvalidRequest(
+            f'the outcome of a "{family}" is not always 0 or 1; expected these, or family="linear".'
+        )
+    if family == "log" and (outcome < 0).any():
+        raise InvalidRequest(
+            'the outcome of a "log" is negative in some row; expected 0 or more, or family="linear".'
+        )
+    if np.ptp(outcome) == 0:
+        raise NotEstimable(
+            f"the outcome is {outcome[0]:g} in every row; expected one that varies, which something can explain."
+        )
+    for name, value in {"given": given, "intercepts": intercepts}.items():
+        if value is not None and family in EQUATIONS:
+            raise InvalidRequest(
+                f'{name}= needs a law of the outcome, which the estimating equations of "{family}" do not have; '
+                f"expected one of the families {', '.join(OUTCOMES)}.",
+                f"Leave {name}= away, or name the groups as clusters: sampling=dn.Sampling(clusters=…, data=data).",
+            )
+
+
+def _check_root(top: Maximum, family: str) -> None:
+    """Refuse estimating equations without a solution.
+
+    Raises:
+        NotEstimable: Newton's method did not end at a root.
+    """
+    if not top.converged:
+        raise NotEstimable(
+            f'the estimating equations of "{family}" have no solution: the mean of the outcome, as estimated from the '
+            "responses of those with some answer, is outside of its range (separation); expected more people with it.",
+            'Take family="linear", which compares the means themselves, leave terms out, or ask more people.',
+        )
+
+
 def _build_outcome(
     predictor: str, family: str, names: tuple[str, ...], matrix: Matrix, read: _Rows
 ) -> _Built:
     """Return a regression in which the answer explains an outcome."""
     outcome, evidence = read.outcome, read.evidence
     assert outcome is not None
-    if family == "logit" and not set(np.unique(outcome)) <= {0.0, 1.0}:
-        raise InvalidRequest(
-            'the outcome of a "logit" is not always 0 or 1; expected these, or family="linear".'
-        )
-    covariates, answers = Covariates.of(read.given, read.frame)
     n_others = len(evidence.categories) - 1
     labels = [f"{predictor}[{answer}]" for answer in evidence.categories[1:]]
     if n_others == 1:
         labels = [predictor]
+    if family in EQUATIONS:
+        indicators = evidence.indicators()
+        return _Built(
+            EquationLaw(evidence.given, outcome, family, indicators),
+            (matrix, *(np.ones((len(matrix), 1)),) * n_others),
+            (*names, *labels),
+            np.zeros(len(names) + n_others),
+        )
+    covariates, answers = Covariates.of(read.given, read.frame)
     mean = float(outcome.mean())
-    if family == "logit":
+    if family == "bernoulli":
         mean = float(LINKS["logit"].inverse(float(np.clip(mean, 0.02, 0.98))))
     starts = [_level(covariates.names, eta) for eta in _shares_eta(evidence)]
     built = _Built(
@@ -532,7 +593,7 @@ def _build_outcome(
         ),
         np.concatenate([_level(names, mean), np.zeros(n_others), *starts]),
     )
-    if family == "logit":
+    if family == "bernoulli":
         return built
     deviation = max(float(outcome.std()), 1e-9)
     return _with_constant(built, ERROR_DEVIATION, np.log(deviation))
@@ -718,6 +779,7 @@ def _finish(
         sampled=sampled,
         degrees=df,
         groups=0,
+        ratios=sample.ratio_variances(information),
         sample=sample,
     )
 
@@ -726,9 +788,9 @@ def _covariance(
     sample: Sample, information: Matrix, errors: str
 ) -> tuple[Matrix, str, tuple[Caution, ...]]:
     """Return the covariance of the requested kind, or where there is none the expected or generalized one."""
-    if invert_information(information) is not None or errors in (
-        "expected",
-        "outer",
+    is_definite = not sample.rows.law.is_equation
+    if errors in ("expected", "outer") or (
+        invert_information(information, is_definite=is_definite) is not None
     ):
         return sample.covariance(errors, information), errors, ()
     if (
@@ -766,6 +828,7 @@ def _with_cautions(fit: Regression, top: Maximum) -> Regression:
             "or codes are wrong."
         )
         cautions.append(Caution("separation", text))
+    cautions += _outcome_cautions(fit)
     if np.isfinite(fit.worth) and fit.worth < _WORTH_EACH * len(fit.names):
         text = (
             f"the design is too noisy for these data: {fit.respondents:,} responses are worth about "
@@ -774,6 +837,28 @@ def _with_cautions(fit: Regression, top: Maximum) -> Regression:
         )
         cautions.append(Caution("noisy", text))
     return _with_border(replace(fit, cautions=(*cautions, *fit.cautions)))
+
+
+def _outcome_cautions(fit: Regression) -> list[Caution]:
+    """Return what calls for care in a regression with a randomized predictor."""
+    sample, cautions = fit._require_sample(), []
+    if sample.rows.law.has_outcome and fit.family == "normal":
+        text = (
+            "the slope of the randomized predictor is identified by the shape of the outcome: it is right only where "
+            'the outcome has normal errors of one deviation under every answer. Compare it with family="linear", which '
+            "needs no law of the outcome."
+        )
+        cautions.append(Caution("shape", text))
+    is_slope = np.isfinite(fit.ratios).all(axis=0)
+    is_unbounded = is_slope & ~np.isfinite(fit._bounds(None, 0.95)[0])
+    if is_unbounded.any():
+        names = format_labels(list(compress(fit.names, is_unbounded)))
+        text = (
+            f"the data do not show that anybody has the answer of {names} (at 95%): its interval has no ends, because "
+            "the responses of a group that may be empty fit any slope. Ask more people, or ask with a larger ε."
+        )
+        cautions.append(Caution("unbounded", text))
+    return cautions
 
 
 def _with_border(fit: Regression) -> Regression:
@@ -806,11 +891,13 @@ def _separated_coefficients(fit: Regression) -> list[str]:
         for name, value in fit.params.items()
         if is_group_deviation(name) and value > edge
     ]
-    farthest = np.abs(sample.eta[:, list(rows.law.raised)]).max()
+    bounded = list(rows.law.bounded)
+    farthest = np.abs(sample.eta[:, bounded]).max()
     if farthest < edge and np.isfinite(errors).all():
         return deviations
     names = []
-    for x, block in zip(rows.matrices, rows.blocks, strict=True):
+    for predictor in bounded:
+        x, block = rows.matrices[predictor], rows.blocks[predictor]
         ranges = np.ptp(x, axis=0)
         ranges = np.where(ranges == 0, np.abs(x).max(axis=0), ranges)
         is_far = np.abs(sample.theta[block]) * ranges > edge / 2

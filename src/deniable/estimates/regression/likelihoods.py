@@ -18,8 +18,8 @@ from scipy.special import expit, logit, logsumexp, ndtr, ndtri, softmax
 
 from deniable.estimates.covariances import Matrix, Vector, vector
 
-OUTCOMES = ("logit", "linear")
-"""What an outcome that depends on the answer can be: 0 or 1 by a logit, or a number with normal errors."""
+OUTCOMES = ("normal", "bernoulli")
+"""The laws of an outcome that depends on the answer: a number with normal errors, or 0 or 1 by a logit."""
 
 _TINY = 1e-300  # below every probability of a response that was sent
 _FAR = 30.0  # beyond e^30 a complementary log-log probability is 1 in floats
@@ -107,6 +107,9 @@ class AnswerLaw(ABC):
     has_outcome: ClassVar[bool] = False
     """Whether the answer explains an outcome, and is not what is explained."""
 
+    is_equation: ClassVar[bool] = False
+    """Whether the scores are unbiased equations to be solved, whose objective has no maximum."""
+
     evidence: Matrix
 
     @property
@@ -120,8 +123,13 @@ class AnswerLaw(ABC):
         return (0,)
 
     @property
+    def bounded(self) -> tuple[int, ...]:
+        """The predictors of probabilities, which separation drives to infinity."""
+        return self.raised
+
+    @property
     def edge(self) -> float:
-        """How far these predictors run before a probability is 0 or 1 for any data."""
+        """How far the bounded predictors run before a probability is 0 or 1 for any data."""
         return math.inf
 
     def log(self, eta: Matrix) -> Vector:
@@ -399,7 +407,16 @@ class OutcomeLaw(AnswerLaw):
 
     @property
     def predictors(self) -> int:
-        return 1 + 2 * self._others + (self.family == "linear")
+        return 1 + 2 * self._others + (self.family == "normal")
+
+    @property
+    def edge(self) -> float:
+        return LINKS["logit"].edge
+
+    @property
+    def bounded(self) -> tuple[int, ...]:
+        first = 0 if self.family == "bernoulli" else 1 + self._others
+        return tuple(range(first, 1 + 2 * self._others))
 
     def shares(self, eta: Matrix) -> Matrix:
         return _multinomial(eta[:, self._category_columns])
@@ -424,7 +441,7 @@ class OutcomeLaw(AnswerLaw):
     def _outcome(self, eta: Matrix, category: int) -> Derivatives:
         """Return ln f(o | answer), its gradient by predictor and ln σ, and its Hessian by these two."""
         mean = eta[:, 0] + (eta[:, category] if category else 0.0)
-        if self.family == "linear":
+        if self.family == "normal":
             return _normal_errors(self.outcome - mean, eta[:, -1])
         share, zeros = expit(mean), np.zeros(len(eta))
         return Derivatives(
@@ -442,7 +459,7 @@ class OutcomeLaw(AnswerLaw):
             _, slope, hessian = self._outcome(eta, answer)
             # of the mean, twice, and of ln σ
             columns = np.array([0, answer, size - 1])
-            used = [True, answer > 0, self.family == "linear"]
+            used = [True, answer > 0, self.family == "normal"]
             columns, kinds = columns[used], np.array([0, 0, 1])[used]
             first, second = np.zeros_like(mean), np.zeros_like(curve)
             first[:, columns] = slope[:, kinds]
@@ -457,6 +474,73 @@ class OutcomeLaw(AnswerLaw):
             mean += likely[:, None] * first
             curve += likely[:, None, None] * (second + _squares(first))
         return Derivatives(log, mean, curve - _squares(mean))
+
+
+class MeanFunction(NamedTuple):
+    """The mean of an outcome at a predictor: m(η) and m′(η), and the integral of m that makes an objective."""
+
+    integral: Callable[[Matrix], Matrix]
+    mean: Callable[[Matrix], Matrix]
+    slope: Callable[[Matrix], Matrix]
+
+
+EQUATIONS = {
+    "linear": MeanFunction(lambda eta: eta**2 / 2, lambda eta: eta, np.ones_like),
+    "logit": MeanFunction(
+        lambda eta: np.logaddexp(0, eta),
+        expit,
+        lambda eta: expit(eta) * expit(-eta),
+    ),
+    "log": MeanFunction(np.exp, np.exp, np.exp),
+}
+"""The means of an outcome that depends on the answer, for estimating equations that need no law of it."""
+
+
+@dataclass(frozen=True, eq=False)
+class EquationLaw(_NumberLaw):
+    """The mean of an outcome by the randomized answer: Σ_j w_ij·(y_i − m(η_ij)) = 0, whatever law the outcome has.
+
+    Predictors: that of the outcome under the first answer, and what each other answer adds to it.
+
+    Implements: the corrected score of every m in `EQUATIONS`, with w_ij an unbiased indicator of answer j.
+
+    Attributes:
+        outcome: what was measured.
+        family: one of `EQUATIONS`.
+        indicators: w, a row for each row and a column for each answer.
+    """
+
+    has_likelihood = False
+    has_outcome = True
+    is_equation = True
+
+    outcome: Vector
+    family: str
+    indicators: Matrix
+
+    @property
+    def predictors(self) -> int:
+        return int(self.indicators.shape[1])
+
+    @property
+    def bounded(self) -> tuple[int, ...]:
+        return tuple(range(self.predictors))
+
+    @property
+    def edge(self) -> float:
+        return LINKS["logit"].edge if self.family == "logit" else math.inf
+
+    def derivatives(self, eta: Matrix) -> Derivatives:
+        function, w = EQUATIONS[self.family], self.indicators
+        by_answer, y = eta.copy(), self.outcome[:, None]
+        by_answer[:, 1:] += eta[:, :1]
+        log = (w * (y * by_answer - function.integral(by_answer))).sum(axis=1)
+        first = w * (y - function.mean(by_answer))
+        curve = -w * function.slope(by_answer)
+        second = curve[:, :, None] * np.eye(self.predictors)
+        second[:, 0, :] = second[:, :, 0] = curve
+        first[:, 0], second[:, 0, 0] = first.sum(axis=1), curve.sum(axis=1)
+        return Derivatives(log, first, second)
 
 
 def normalize_logs(logs: Matrix) -> tuple[Vector, Matrix]:

@@ -47,6 +47,11 @@ class Likelihood(ABC):
         """Return the log-likelihood alone."""
 
     @property
+    def is_equation(self) -> bool:
+        """Whether the gradient is an equation to be solved, and the log-likelihood only an objective."""
+        return False
+
+    @property
     @abstractmethod
     def unit(self) -> float:
         """The mean weight of the rows: the scale of the log-likelihood."""
@@ -92,6 +97,10 @@ class RowLikelihood(SampledLikelihood):
         """Where the coefficients of each predictor stand."""
         ends = np.cumsum([0, *(x.shape[1] for x in self.matrices)]).tolist()
         return tuple(map(slice, ends[:-1], ends[1:]))
+
+    @property
+    def is_equation(self) -> bool:
+        return self.law.is_equation
 
     @property
     def unit(self) -> float:
@@ -216,14 +225,48 @@ class Maximum(NamedTuple):
 
 
 def highest(likelihood: Likelihood, starts: Sequence[Vector]) -> Maximum:
-    """Return the best of the maxima that are reached from several starts.
+    """Return the best of the maxima that are reached from several starts, or the root of an equation.
 
     Why: the likelihood of randomized responses is not concave in the coefficients.
     """
     # steps that go too far are taken back
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        if likelihood.is_equation:
+            return _find_root(likelihood, starts[0])
         maxima = [_climb(likelihood, start) for start in starts]
     return max(maxima, key=lambda top: top.value)
+
+
+def _find_root(likelihood: Likelihood, start: Vector) -> Maximum:
+    """Return where the gradient is 0, by Newton's method; a step is halved until the gradient is smaller.
+
+    Why: indicators of answers are negative for some rows, so that the objective may bend upwards at its root.
+    """
+    theta, at = start, likelihood.slope(start)
+    units = _standardize(at.information)[0]
+
+    def size(slope: Slope) -> float:
+        return 0.5 * float(((slope.gradient * units) ** 2).sum()) / likelihood.unit
+
+    gap = size(at)
+    for steps in range(_MAX_STEPS + 1):
+        if not np.isfinite(gap) or steps == _MAX_STEPS:
+            break
+        inverse = invert_information(at.information, is_definite=False)
+        if inverse is None:
+            break
+        direction = inverse @ at.gradient
+        for halving in range(_HALVINGS):
+            candidate = theta + direction * 0.5**halving
+            slope = likelihood.slope(candidate)
+            if size(slope) <= gap:
+                break
+        else:
+            break
+        was_close, theta, at, gap = gap < _CLOSE, candidate, slope, size(slope)
+        if was_close or gap == 0:
+            break
+    return Maximum(theta, at.value, at.information, steps, gap, gap < _CLOSE)
 
 
 def _climb(likelihood: Likelihood, start: Vector) -> Maximum:
@@ -266,6 +309,8 @@ def _search_line(
 def _direction(gradient: Vector, information: Matrix) -> Vector:
     """Return Newton's step, in units in which each coefficient has a curvature of 1."""
     units, scaled = _standardize(information)
+    if not np.isfinite(scaled).all():
+        return np.full_like(gradient, np.nan)
     try:
         factor = np.linalg.cholesky(scaled)
         step = np.linalg.solve(factor.T, np.linalg.solve(factor, gradient * units))
@@ -282,11 +327,14 @@ def _standardize(information: Matrix) -> tuple[Vector, Matrix]:
     return units, information * np.outer(units, units)
 
 
-def invert_information(information: Matrix) -> Matrix | None:
-    """Return the inverse of an information matrix; None where it is not positive definite."""
+def invert_information(
+    information: Matrix, *, is_definite: bool = True
+) -> Matrix | None:
+    """Return the inverse of an information matrix; None where it is not positive definite, or has none."""
     units, scaled = _standardize(information)
     try:
-        np.linalg.cholesky(scaled)
+        if is_definite:
+            np.linalg.cholesky(scaled)
         inverse = np.linalg.inv(scaled) * np.outer(units, units)
     except np.linalg.LinAlgError:
         return None
@@ -295,6 +343,8 @@ def invert_information(information: Matrix) -> Matrix | None:
 
 def invert_identified(information: Matrix) -> Matrix:
     """Return the covariance of the coefficients that an information matrix identifies; NaN for all others."""
+    if not np.isfinite(information).all():
+        return np.full_like(information, np.nan)
     units, scaled = _standardize(information)
     curves, axes = np.linalg.eigh(scaled)
     is_flat = curves <= _FLAT

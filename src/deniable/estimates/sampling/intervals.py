@@ -171,19 +171,38 @@ def fieller(basis: SampledBasis, confidence: float) -> Ends:
         raise InvalidRequest(
             "the fieller interval is one of ratios of two numbers; expected another method."
         )
-    constant, slope, square = basis.ratio
-    t2 = basis.quantile(confidence) ** 2
-    a, half = 1 - t2 * square, basis.value + t2 * slope / 2
+    return ratio_bounds(
+        basis.value,
+        basis.ratio,
+        basis.quantile(confidence),
+        (basis.low, basis.high),
+    )
+
+
+def ratio_bounds(
+    value: Vector,
+    polynomial: Matrix,
+    quantile: Vector | float,
+    scale: tuple[Vector | float, Vector | float],
+) -> Ends:
+    """Return Fieller's interval of each ratio; the whole scale where its denominator is not clear of 0.
+
+    Args:
+        value: Â/B̂.
+        polynomial: V(A − R·B)/B̂² as a polynomial in R: constant, slope and square, a column for each ratio.
+        quantile: of the reference distribution.
+        scale: the least and the largest possible ratio.
+    """
+    constant, slope, square = polynomial
+    t2, (least, most) = quantile**2, scale
+    a, half = 1 - t2 * square, value + t2 * slope / 2
     known = a > 0
     over = np.where(known, a, 1.0)
-    root = np.sqrt(np.maximum(half**2 - a * (basis.value**2 - t2 * constant), 0.0))
+    root = np.sqrt(np.maximum(half**2 - a * (value**2 - t2 * constant), 0.0))
     low, high = (
-        np.clip((half + side * root) / over, basis.low, basis.high)
-        for side in (-1, 1)
+        np.clip((half + side * root) / over, least, most) for side in (-1, 1)
     )
-    return vector(np.where(known, low, basis.low)), vector(
-        np.where(known, high, basis.high)
-    )
+    return vector(np.where(known, low, least)), vector(np.where(known, high, most))
 
 
 def are_ratios(basis: SampledBasis) -> NDArray[np.bool_]:

@@ -12,8 +12,10 @@ import statsmodels.api as sm
 import deniable as dn
 from deniable.estimates.regression.groups import GroupLikelihood
 from deniable.estimates.regression.likelihoods import (
+    EQUATIONS,
     LINKS,
     DeniedAnswerLaw,
+    EquationLaw,
     ManyAnswerLaw,
     MeanErrorLaw,
     MeanLaw,
@@ -70,14 +72,25 @@ LIKELIHOODS: dict[str, Callable[[], Likelihood]] = {
     "multinomial": lambda: rows(ManyAnswerLaw(THREE), X, X),
     "mean": lambda: rows(MeanLaw(TWO, OUTCOME), X),
     "outcome by logit": lambda: rows(
-        OutcomeLaw(TWO, (OUTCOME > 0).astype(float), "logit"), X, ONES, X[:, :2]
+        OutcomeLaw(TWO, (OUTCOME > 0).astype(float), "bernoulli"), X, ONES, X[:, :2]
     ),
     "outcome of three answers": lambda: rows(
-        OutcomeLaw(THREE, (OUTCOME > 0).astype(float), "logit"), X, ONES, ONES, X, X
+        OutcomeLaw(THREE, (OUTCOME > 0).astype(float), "bernoulli"),
+        X,
+        ONES,
+        ONES,
+        X,
+        X,
     ),
     "number": lambda: rows(
-        OutcomeLaw(THREE, OUTCOME, "linear"), X, ONES, ONES, X, X, ONES
+        OutcomeLaw(THREE, OUTCOME, "normal"), X, ONES, ONES, X, X, ONES
     ),
+    **{
+        f"equations of {family}": lambda family=family: rows(
+            EquationLaw(THREE, OUTCOME, family, 3 * THREE - 1), X, ONES, ONES
+        )
+        for family in EQUATIONS
+    },  # type: ignore[misc]
     "levels of a number": lambda: rows(
         NormalLaw(THREE, np.array([-1.0, 0, 1])), X, ONES
     ),
@@ -88,7 +101,7 @@ LIKELIHOODS: dict[str, Callable[[], Likelihood]] = {
         DeniedAnswerLaw(TWO, LINKS["logit"], (OUTCOME > 0).astype(float)), X, ONES
     ),
     "groups and an outcome": lambda: grouped(
-        OutcomeLaw(TWO, OUTCOME, "linear"), X, ONES, X[:, :2], ONES
+        OutcomeLaw(TWO, OUTCOME, "normal"), X, ONES, X[:, :2], ONES
     ),
 }
 

@@ -188,6 +188,7 @@ def test_an_outcome_has_intercepts_of_its_own() -> None:
         frame,
         design=dn.direct(),
         predictor="sent",
+        family="normal",
         intercepts="school",
     )
     fit = sm.MixedLM(

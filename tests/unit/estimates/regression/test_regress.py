@@ -592,7 +592,7 @@ def test_the_randomized_answer_as_a_predictor_of_a_number() -> None:
         frame,
         design=dn.direct(),
         predictor="sent",
-        family="linear",
+        family="normal",
     )
     fit = sm.OLS(frame["income"], sm.add_constant(frame[["x", "sent"]])).fit()
     assert [
@@ -613,9 +613,13 @@ def test_a_predictor_whose_device_never_forces_a_no() -> None:
     """Trap H3: another package fails outright where no response is forced to be no."""
     frame = table().assign(outcome=lambda rows: (rows["x"] > 0.2).astype(int))
     found = dn.regress(
-        "outcome ~ w + sent", frame, design=dn.hard_garbling("1/3"), predictor="sent"
+        "outcome ~ w + sent",
+        frame,
+        design=dn.hard_garbling("1/3"),
+        predictor="sent",
+        family="bernoulli",
     )
-    assert found.family == "logit"
+    assert found.family == "bernoulli"
     assert np.isfinite(list(found.bse.values())).all()
 
 
