@@ -192,7 +192,7 @@ def test_no_option_is_lost(result: Any) -> None:
     assert (row.low, row.high) == pytest.approx(expected)
     summary = result.summary(always=True, planned=700)
     assert summary.interval == "always-valid"
-    assert "all looks" in summary.notes[-1]
+    assert "however often one looks" in summary.notes[-1]
     assert "700" in summary.notes[-1]
     assert list(result.to_frame(always=True)["high"])[-1] == usual[1]
 
