@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import permutations
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -111,7 +112,8 @@ class ConeDemand:
         """Return the best design that sends sets of one size under a known prior for each single answer."""
         if not isinstance(self.demand, KnownPrior) or self.demand.about is not None:
             return None
-        prior: list[Fraction] = [share for _, share in self.demand.prior]  # type: ignore[misc, has-type]  # pairs
+        pairs: Any = self.demand.prior
+        prior = [share for _, share in pairs]
         size = len(labels)
         t, gamma = best_subset_for_prior(prior, self.demand.most, self.cap)
         if gamma <= 1:
@@ -189,8 +191,8 @@ def extreme_rays(conditions: Matrix, size: int) -> Matrix:
         inside, outside = values > _ZERO, values < -_ZERO
         edges = [
             (i, j)
-            for i in np.flatnonzero(inside)
-            for j in np.flatnonzero(outside)
+            for i in np.flatnonzero(inside).tolist()
+            for j in np.flatnonzero(outside).tolist()
             if _is_edge(tight, i, j, size)
         ]
         crossing = [values[i] * rays[j] - values[j] * rays[i] for i, j in edges]
