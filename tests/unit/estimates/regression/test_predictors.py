@@ -208,11 +208,11 @@ REFUSED: dict[str, tuple[dict[str, Any], dict[str, Any], type[Exception], str]] 
         InvalidRequest,
         "intercepts= needs a law",
     ),
-    "sets": (
-        {"sent": ["b01", "b10"] * 300},
-        {"design": dn.unary(["a", "b"], 2)},
+    "many responses": (
+        {"sent": ["b01000000", "b10000001"] * 300},
+        {"design": dn.unary([*"abcdefgh"], 2)},
         InvalidRequest,
-        "are sets",
+        "too many responses",
     ),
     "observed": ({}, {"errors": "observed"}, InvalidRequest, "no likelihood"),
 }
