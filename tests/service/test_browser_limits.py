@@ -15,7 +15,6 @@ from deniable.order.relaxation import ladder
 from deniable.survey import Keys, Survey, SurveyArm, comprehension_check
 from deniable.survey.author import make_key, sign
 from deniable.survey.catalogue import LANGUAGES, locale
-from deniable.survey.checks import comprehension_check
 from deniable.survey.limits import BUDGET, CEILING
 from tests.support import browser
 from tests.support.ed25519 import ORDER, RFC8032, SMALL_ORDER
