@@ -842,7 +842,13 @@ def test_always_valid_intervals_are_wider_or_refused_by_name(result: Result) -> 
             InvalidRequest, match=f"always is True for .*({REFUSED})"
         ):
             ask()
-        return
+    else:
+        _check_always_valid(result, ask)
+
+
+def _check_always_valid(
+    result: Result, ask: Callable[..., dict[str, Interval]]
+) -> None:
     bounds = [ask(planned=planned) for planned in (50, 100_000)]
     usual, late = (np.array(list(each.values())) for each in bounds)
     fixed = np.array(list(result.conf_int(level=0.9).values()))

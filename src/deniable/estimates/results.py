@@ -264,8 +264,10 @@ def _checked(function: Method) -> Method:
 
 def check_planned(planned: int | None, *, always: bool) -> None:
     """Refuse a planned number of responses that is none, or that fixed-sample intervals do not have."""
+    if planned is None:
+        return
     confidence_sequences.read_planned(planned)
-    if planned is not None and not always:
+    if not always:
         raise InvalidRequest(
             f"planned is {planned} without always=True; expected it with always-valid intervals.",
             "Write conf_int(always=True, planned=…), or omit planned=.",
@@ -311,7 +313,7 @@ class IntervalRequest(NamedTuple):
             return ()
         return (
             "The intervals are always-valid: however often one looks at growing data, and whenever one stops, one of "
-            f"them misses what it is about with a chance of at most {100 * (1 - self.level):.3g}%. So they are wider "
+            f"them misses what it is about with a chance of at most {formats.level(1 - self.level)}. So they are wider "
             f"than intervals for one look. They are tightest at {self.tuning:,} responses.",
         )
 
@@ -758,13 +760,14 @@ class Result(Rendered, ABC, Generic[AnyRow_co]):
         intervals = self.conf_int(**request._asdict())
         description = self._describe(request)
         interval = description.interval or request.method or self._default_interval
+        columns = self._row_columns(request)
         changes = {
             "interval": ALWAYS_VALID if request.always else interval,
             "notes": (*description.notes, *request.notes),
         }
         return Summary(
             **{**vars(description), **changes},
-            rows=self._summary_rows(intervals, self._row_columns(request)),
+            rows=self._summary_rows(intervals, columns),
             warnings=self.warnings,
             level=request.level,
             simultaneous=request.simultaneous,
