@@ -108,6 +108,7 @@ def test_the_checker_shares_nothing_with_the_package() -> None:
         "hashlib",
         "json",
         "math",
+        "operator",
         "sys",
         "decimal",
         "fractions",

@@ -829,9 +829,8 @@ REFUSED = "credible intervals|found anew|cards that are dealt|population"
 def _depends(result: Result) -> bool:
     """Whether responses of one person depend on those of others: cards of one deck, or people of a population."""
     evidence = getattr(result, "evidence", None)
-    return bool(
-        getattr(evidence, "dependent", "") or getattr(result, "population", None)
-    )
+    population = getattr(result._subject(), "population", None)
+    return bool(getattr(evidence, "dependent", "") or population)
 
 
 def test_always_valid_intervals_are_wider_or_refused_by_name(result: Result) -> None:

@@ -52,6 +52,10 @@ def families() -> dict[str, list[Design]]:
         "direct": [*(dn.warner(e) for e in E[:3]), dn.direct()],
         "disguised": [dn.disguised(p) for p in _HIGH],
         "exposing_binary": [dn.exposing_binary(delta) for delta in _TENTHS],
+        "exposing_subset": [
+            dn.exposing_subset(3, 1, delta)
+            for delta in ("1/20", "1/10", "2/10", "3/10")
+        ],
         "forced_choice": [
             dn.forced_choice([(1 - Fraction(p)) / 4] * 4) for p in _TENTHS
         ],
@@ -89,6 +93,10 @@ def families() -> dict[str, list[Design]]:
             for e, pair in zip(E, _PAIRS, strict=True)
         ],
         "rappor": [dn.rappor(3, epsilon=e) for e in E],
+        "relaxed_subset": [
+            dn.relaxed_subset(2, "1/2", delta)
+            for delta in ("1/100", "2/100", "3/100", "4/100")
+        ],
         "relaxed_warner": [dn.relaxed_warner(e, "1/100") for e in E],
         "rr3_club": [
             dn.rr3_club(p, p, p) for p in ("55/100", "6/10", "7/10", "9/10")

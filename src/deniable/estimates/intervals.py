@@ -329,13 +329,13 @@ class WeightedSum:
             self._towards(int(highest), confidence),
         )
 
-    def _towards(self, answer: int, confidence: float) -> float:
-        """Return the last μ on the line from the estimated shares to those of people who all have one answer."""
-        start, stop = float(self.weights @ self.near), float(self.weights[answer])
+    def _towards(self, index: int, confidence: float) -> float:
+        """Return the last μ on the line from the estimated shares to those of people who are all in one category."""
+        start, stop = float(self.weights @ self.near), float(self.weights[index])
         gap = stop - start
         if abs(gap) <= ROUNDING * np.ptp(self.weights):
             return stop
-        corner = np.eye(len(self.near))[answer]
+        corner = np.eye(len(self.near))[index]
         first, middle, last = (
             self.variance(vector((1 - t) * self.near + t * corner)) / gap**2
             for t in (0.0, 0.5, 1.0)
