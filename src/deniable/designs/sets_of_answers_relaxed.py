@@ -110,7 +110,7 @@ class Weighted(NamedTuple):
     {"categories": ["red", "green", "blue", "grey"], "epsilon": 1, "delta": "1/10"},
     {"categories": ["no", "yes"], "epsilon": "1/2", "delta": "1/20"},
     {"categories": 3, "epsilon": "1/2", "delta": "1/100", "ceiling": "3/2"},
-    {"categories": 13, "epsilon": 2, "delta": "1/20"},
+    {"categories": 10, "epsilon": 1, "delta": "1/10"},
     purpose=Purpose.EXPLICIT,
 )
 def relaxed_subset(
