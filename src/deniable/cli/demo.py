@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 
 DATABASE = "collector.db"
 PEOPLE = 10_000
+YOURS = "your-turn"  # the survey to take part in afterwards
 _LIMITS = (
     "RATE",
     "RATE_RESPONSES",
@@ -106,7 +107,7 @@ def demo(
             _introduce(survey, people)
         _ask(survey, people, address, tokens["device"])
         # what is shown before the end lags a step behind
-        _turn(survey, address, "close", tokens["admin"])
+        _fetch(f"{address}/api/surveys/{survey.name}/close", tokens["admin"], b"")
         results = [
             _read(
                 question, people, f"{address}/a/{survey.name}/{question.name}", token
@@ -119,8 +120,7 @@ def demo(
         else:
             _show(survey, results, out)
         if not once:
-            _turn(survey, address, "open", tokens["admin"])
-            _stay(running, survey, address, token)
+            _stay(running, address, token)
 
 
 def _files(survey: Survey) -> list[str]:
@@ -151,7 +151,10 @@ def _check_port(port: int) -> None:
 
 
 def _prepare(survey: Survey, database: Path) -> tuple[Survey, dict[str, str]]:
-    """Put the survey into a new database, open it; return it with its keys, and a token of each scope."""
+    """Put the survey into a new database, open it; return it with its keys, and a token of each scope.
+
+    A copy is opened beside it, because a survey whose end was shown takes no more responses.
+    """
     from deniable.collector.store import Token, open_store
     from deniable.collector.store.base import SCOPES
 
@@ -160,8 +163,10 @@ def _prepare(survey: Survey, database: Path) -> tuple[Survey, dict[str, str]]:
         path.unlink()
     store = open_store(database)
     try:
-        store.create(survey)
-        fielded = store.open(survey.name).survey
+        for fielded in (survey, replace(survey, name=YOURS)):
+            store.create(fielded)
+            store.open(fielded.name)
+        fielded = store.survey(survey.name).survey
         return fielded, {
             scope: store.issue_token(Token(f"demo-{scope}", scope))
             for scope in SCOPES
@@ -247,11 +252,6 @@ def _ask(survey: Survey, people: int, address: str, token: str) -> None:
             _fetch(batches, token, body, "application/x-ndjson")
             gone += senders
             report(gone, gone / going)
-
-
-def _turn(survey: Survey, address: str, to: str, token: str) -> None:
-    """Open or close the survey."""
-    _fetch(f"{address}/api/surveys/{survey.name}/{to}", token, b"")
 
 
 def _read(question: Question, people: int, address: str, token: str) -> Shown:
@@ -381,13 +381,11 @@ def _show(survey: Survey, shown: list[Shown], folder: Path) -> None:
     out.print(f"In {folder}: {', '.join(_files(survey))}", style="dim", markup=False)
 
 
-def _stay(
-    running: subprocess.Popen[str], survey: Survey, address: str, token: str
-) -> None:
+def _stay(running: subprocess.Popen[str], address: str, token: str) -> None:
     out = messages()
     out.print("\nThe collector goes on until Ctrl-C:", style="bold")
     out.print(
-        f"  take part yourself: {address}/s/{survey.name}",
+        f"  take part yourself: {address}/s/{YOURS}",
         markup=False,
         soft_wrap=True,
     )
