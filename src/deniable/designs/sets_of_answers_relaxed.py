@@ -108,9 +108,6 @@ class Weighted(NamedTuple):
 
 @register(
     {"categories": ["red", "green", "blue", "grey"], "epsilon": 1, "delta": "1/10"},
-    {"categories": ["no", "yes"], "epsilon": "1/2", "delta": "1/20"},
-    {"categories": 3, "epsilon": "1/2", "delta": "1/100", "ceiling": "3/2"},
-    {"categories": 10, "epsilon": 1, "delta": "1/10"},
     purpose=Purpose.EXPLICIT,
 )
 def relaxed_subset(
@@ -146,7 +143,7 @@ def relaxed_subset(
 
     Example:
         >>> design = relaxed_subset(10, 1, "1/10")
-        >>> design.channel.sizes, design.epsilon, design.delta(1)
+        >>> design.channel.sizes, round(design.epsilon, 6), design.delta(1)
         ((1, 3), 2.0, 0.1)
     """
     category_labels = labels.read(categories)
@@ -165,8 +162,6 @@ def relaxed_subset(
 
 @register(
     {"categories": ["red", "green", "blue", "grey"], "epsilon": 1, "delta": "1/10"},
-    {"categories": ["no", "yes"], "epsilon": "1/2", "delta": "1/20"},
-    {"categories": 6, "epsilon": "1/2", "delta": "1/100"},
     purpose=Purpose.EXPLICIT,
     caveat=_EXPOSING_CAVEAT,
 )
