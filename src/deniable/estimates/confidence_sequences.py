@@ -141,8 +141,8 @@ def share_bounds(
 
     Example:
         >>> low, high = share_bounds(np.array([300.0]), 1_000, 0.95, 1_000)
-        >>> round(low[0], 6), round(high[0], 6)
-        (0.257177, 0.345007)
+        >>> [round(float(end[0]), 6) for end in (low, high)]
+        [0.257177, 0.345007]
     """
     low, high = (
         _lowest_share(hits, n, level, planned) for hits in (counts, n - counts)
