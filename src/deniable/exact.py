@@ -130,10 +130,23 @@ def non_negative_epsilon(number: Rational, *, name: str = "epsilon") -> Fraction
     return Fraction(number) if isinstance(number, float) else value
 
 
+LONG_DENOMINATOR = 10**9
+"""Denominators above this are read by nobody."""
+
+
 def text(number: object) -> str:
-    """Return a number for a message, cut after 60 characters."""
+    """Return a number for a message: as a decimal where its fraction is long, and cut after 60 characters.
+
+    Example:
+        >>> text(Fraction(1, 6)), text(Fraction(10**30, 6 * 10**30 + 1))
+        ('1/6', '0.1666666667…')
+    """
     try:
+        if isinstance(number, Fraction) and number.denominator > LONG_DENOMINATOR:
+            return f"{float(number):.10g}…"
         return f"{number!s:.60}"
+    except OverflowError:  # beyond the floats
+        return "a number of hundreds of digits"
     except ValueError:  # Python writes integers of at most 4,300 digits
         return "a number of thousands of digits"
 

@@ -25,6 +25,7 @@ from deniable.criteria.belief import Prior, least_bayes_error
 from deniable.designs import Design
 from deniable.errors import InvalidRequest
 from deniable.order.ladders import Ladder
+from deniable.rendering import Rendered, Sheet, formats
 
 VOTES = (
     "last output",
@@ -50,7 +51,7 @@ _DIGITS = 10**12
 
 
 @dataclass(frozen=True)
-class Rates(Mapping[str, float]):
+class Rates(Rendered, Mapping[str, float]):
     """How often each attack guesses wrongly, and the bound.
 
     Attributes:
@@ -71,6 +72,24 @@ class Rates(Mapping[str, float]):
 
     def __len__(self) -> int:
         return len(self.errors)
+
+    def __str__(self) -> str:
+        return self.to_text()
+
+    def _sheet(self) -> Sheet:
+        columns = [self, self.standard][: 2 if any(self.standard.values()) else 1]
+        rows = [
+            (name, *(formats.percent(rates[name]) for rates in columns))
+            for name in self
+        ]
+        return Sheet(
+            "How often an attacker who sees the responses guesses an answer wrongly",
+            ("attack", "wrong", "standard error")[: 1 + len(columns)],
+            tuple(rows),
+            (
+                f"No attack of any kind is wrong less often than {formats.percent(float(self.bound))}.",
+            ),
+        )
 
     def beaten(self, *, by: float = 4.0) -> tuple[str, ...]:
         """Return the attacks whose error rate is below the bound, by more than so many standard errors."""

@@ -75,6 +75,10 @@ COMMANDS = {
         "serve",
         "Run the collector: surveys in the browser, responses in a database, estimates on pages.",
     ),
+    "attacks": (
+        "attacks",
+        "What an attacker can learn at best, and what fabricated responses can do.",
+    ),
     "audit": (
         "audit",
         "Look at a mechanism from outside: does it keep the privacy that it claims?",
@@ -88,7 +92,7 @@ COMMANDS = {
 
 EPILOG = (
     "Exit codes: 0 done; 1 a mistake of ours; 2 usage or bad input; 3 belongs to another design; "
-    "4 a file that cannot be read or written; 5 an audit refuted a claim; 130 interrupted. "
+    "4 a file that cannot be read or written; 5 a claim or a demand was refuted; 130 interrupted. "
     "Results go to stdout (as JSON with --json), messages and progress to stderr."
 )
 # the base of all mistakes in a command's words; Typer does not export it

@@ -15,6 +15,7 @@ import typer
 
 from deniable.cli.common import (
     PLAIN,
+    REFUTED,
     CommandList,
     CommandOutput,
     command_list,
@@ -46,6 +47,7 @@ from deniable.rendering import MAX_ROWS
 if TYPE_CHECKING:
     from typer._click import Command, Context, HelpFormatter
 
+    from deniable.criteria import Criterion
     from deniable.designs import AnyDesign, Design
     from deniable.plan import Choice
 
@@ -278,6 +280,82 @@ def show(design: Path, *, as_json: bool = False) -> None:
 
 
 @app.add
+def check(design: Path, demand: str, *, as_json: bool = False) -> None:
+    """Tell whether a design meets a demand on privacy, with the response that breaks it if it does not.
+
+    Ends with 5 if the demand is not met.
+
+    Args:
+        demand (CRITERION): such as "rho_to_rho 1/10 1/2", "beta_factor 3", "posterior_cap 1/20 1/2", "relaxed 1 0.01",
+            "known_prior no=0.9,yes=0.1 1/2", "policy 1 never,often" or "boundaries upper:0,0.2;0.5,0.8;1,1".
+    """
+    from deniable.criteria import read_criterion
+
+    verdict = read_criterion(demand).check(read_design(design))
+    if as_json:
+        print_json({"holds": verdict.holds, "sentence": str(verdict)})
+    else:
+        tell(str(verdict), soft_wrap=True)
+    if not verdict:
+        raise typer.Exit(REFUTED)
+
+
+@app.add
+def compare(first: Path, second: Path, *, as_json: bool = False) -> None:
+    """Tell whether the responses of one design can be made from those of another, which then tells at least as much."""
+    from deniable.order.blackwell import compare as order
+
+    comparison = order(read_design(first), read_design(second))
+    if as_json:
+        print_json({"relation": comparison.relation})
+    else:
+        tell(str(comparison), soft_wrap=True)
+
+
+@app.add
+def admissible(
+    design: Path,
+    *,
+    gamma: str | None = None,
+    slack: str = "0",
+    as_json: bool = False,
+) -> None:
+    """Tell whether another design of the same privacy tells more than this one, and why.
+
+    Args:
+        gamma: the largest parity that is allowed, e^ε; by default that of the design.
+        slack: by how much a parity may fall short of γ, such as 1e-12 for designs that were built from an ε.
+    """
+    from deniable.order.admissibility import admissible as judge
+
+    judged = judge(read_design(design), gamma, slack=slack)
+    if as_json:
+        flaws = [flaw.problem for flaw in judged.flaws]
+        print_json({"admissible": bool(judged), "flaws": flaws})
+    else:
+        tell(str(judged), soft_wrap=True)
+
+
+@app.add
+def repair(design: Path, *, gamma: str | None = None, output: CommandOutput) -> None:
+    """Write a design of the same privacy that tells all that this one tells, and more.
+
+    Args:
+        gamma: the parity of the new design, e^ε; by default that of the old one.
+        out: write the design to this file.
+    """
+    from deniable.order.admissibility import repair as improve
+
+    repaired = improve(read_design(design), gamma)
+
+    def show_both() -> None:
+        tell(str(repaired), soft_wrap=True)
+        _show(repaired.design)
+
+    output.deliver_design(repaired.design.to_json(indent=2), show_both)
+
+
+@app.add
 def read(
     package: str,
     model: str,
@@ -343,7 +421,8 @@ def _read_parameter(text: str) -> object:
 def optimal(
     *,
     categories: str,
-    epsilon: str,
+    epsilon: str | None = None,
+    demand: str | None = None,
     goal: str = "error",
     category: str | None = None,
     most_bytes: int = 4096,
@@ -352,11 +431,13 @@ def optimal(
     expose: bool = False,
     output: CommandOutput,
 ) -> None:
-    """Choose the design that serves a goal best at this ε, and say why.
+    """Choose the design that serves a goal best at this ε, or under another demand on privacy, and say why.
 
     Args:
         categories: possible answers, such as a,b,c; or how many, such as 5.
         epsilon: the most that may be revealed, such as 1 or 1/2.
+        demand (CRITERION): in place of ε, such as "rho_to_rho 1/10 1/2", "known_prior 0.7,0.1,0.1,0.1 3/4" or
+            "policy 1 properties:never".
         goal: what counts: error, category, unchanged, wire or device.
         category: with the goal category: which one.
         most_bytes: how long a response may be.
@@ -365,12 +446,21 @@ def optimal(
         expose: beside δ, allow that the answer of a share δ of the people is sent as it is.
         out: write the design to this file.
     """
-    from deniable.criteria import Relaxed
+    from deniable.criteria import Relaxed, read_criterion
     from deniable.plan import optimal as choose
 
+    if (epsilon is None) == (demand is None) or (demand and delta):
+        raise InvalidRequest(
+            "expected --epsilon, perhaps with --delta, or --demand in place of both."
+        )
+    if demand is not None:
+        required: str | Criterion = read_criterion(demand)
+    else:
+        assert epsilon is not None
+        required = epsilon if delta is None else Relaxed(epsilon, delta)
     choice = choose(
         read_labels(categories),
-        epsilon if delta is None else Relaxed(epsilon, delta),
+        required,
         ceiling=ceiling,
         expose=expose,
         goal=goal,

@@ -33,6 +33,7 @@ from deniable.criteria.belief import (
     posterior_range,
 )
 from deniable.criteria.boundaries import Boundaries
+from deniable.criteria.reading import CRITERIA, read_criterion
 from deniable.criteria.strict import (
     BayesFactor,
     BetaFactor,
@@ -47,6 +48,7 @@ from deniable.criteria.strict import (
 )
 
 __all__ = [
+    "CRITERIA",
     "BayesFactor",
     "Belief",
     "BeliefRange",
@@ -71,4 +73,5 @@ __all__ = [
     "posterior",
     "posterior_bounds",
     "posterior_range",
+    "read_criterion",
 ]

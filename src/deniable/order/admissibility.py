@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from itertools import pairwise, product
 from typing import NamedTuple
 
@@ -12,7 +13,8 @@ from deniable import exact
 from deniable.channel import Channel, Dense, Diagonal
 from deniable.channel.base import MergedRows
 from deniable.designs.design import Design
-from deniable.designs.labels import same_labels
+from deniable.designs.labels import Labels, same_labels
+from deniable.designs.many_answers import matrix
 from deniable.errors import (
     InvalidDesign,
     InvalidNumber,
@@ -275,7 +277,7 @@ class Pattern(NamedTuple):
     small: Fraction
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Repair:
     """An admissible design that tells everything the old one told, and the way back.
 
@@ -284,12 +286,24 @@ class Repair:
         garbling: the channel C with A = C·P exactly: send a response of P through it for one of A.
         gamma: the parity of P.
         steps: what was done, in words.
+        categories: the answers of the design, or how many.
     """
 
     channel: Dense
     garbling: Dense
     gamma: Fraction
     steps: tuple[str, ...]
+    categories: Labels
+
+    @cached_property
+    def design(self) -> Design:
+        """The design of P, for the same categories."""
+        rows = self.channel.rows
+        return matrix(rows, categories=self.categories, symbols=len(rows))
+
+    def __str__(self) -> str:
+        steps = "; ".join(self.steps) or "nothing had to be done"
+        return f"admissible at γ = {exact.text(self.gamma)}, with {self.channel.responses:,} responses: {steps}"
 
 
 def repair(
@@ -321,13 +335,16 @@ def repair(
         >>> fixed = repair(matrix([[0.5, 0.25, 0.4], [0.5, 0.75, 0.6]]), 3)
         >>> fixed.garbling @ fixed.channel == matrix([[0.5, 0.25, 0.4], [0.5, 0.75, 0.6]]).channel
         True
+        >>> fixed.design.parity
+        Fraction(3, 1)
     """
     first = channel_of(design)
     limit = _check_repaired(first, gamma)
     require_choice("the split is", split, SPLITS)
     work = _Work(first.dense())
     _make_admissible(work, first, limit, split)
-    return Repair(work.channel, work.garbling, limit, tuple(work.steps))
+    labels = design.categories if isinstance(design, Design) else first.answers
+    return Repair(work.channel, work.garbling, limit, tuple(work.steps), labels)
 
 
 def _make_admissible(

@@ -108,6 +108,9 @@ class Order(Rendered):
     second_from_first: Garbling | Separation
     first_from_second: Garbling | Separation
 
+    def __str__(self) -> str:
+        return self.to_text()
+
 
 def compare(first: Design | Channel, second: Design | Channel) -> Order:
     """Compare two designs in Blackwell's order, with garblings or proofs that there are none.

@@ -12,9 +12,11 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from deniable import documents
+from deniable.criteria import read_criterion
 from deniable.designs import FAMILIES, AnyDesign, Design, number_design
 from deniable.errors import DeniableError, InvalidRequest, UnreadableFile, quoted
-from deniable.order.ladders import Ladder
+from deniable.order.ladders import Ladder, stages_of
 from deniable.order.relaxation import family_ladder
 from deniable.survey import texts as spoken
 from deniable.survey.arms import SurveyArm, read_arms
@@ -27,6 +29,7 @@ from deniable.types import read_design
 # What a collector adds is not written by hand, and a design may be written as a ladder.
 _SURVEY = {field.name for field in fields(Survey)} - {"keys", "pilot"}
 _QUESTION = {field.name for field in fields(Question)} - {"about", "right"} | {
+    "demand",
     "design",
     "ladder",
 }
@@ -129,6 +132,8 @@ def _question(table: Mapping[str, Any], folder: Path | None) -> Question:
     }
     try:
         about = _about(table, folder)
+        if "demand" in table:
+            _check_demand(about, documents.field(table, "demand", str))
     except DeniableError as error:
         raise InvalidRequest(f"{name}: {error.problem}", error.hint) from None
     return Question(
@@ -166,6 +171,20 @@ def _about(table: Mapping[str, Any], folder: Path | None) -> AnyDesign:
     if isinstance(design, str) or "schema" in _table(design, "the design"):
         return read_design(_read_json(design, folder))
     return _build_design(dict(design))
+
+
+def _check_demand(about: AnyDesign, demand: str) -> None:
+    """Refuse a design, or the finest one of a ladder, that does not meet what the author demands of it."""
+    if not isinstance(about, Design | Ladder):
+        raise InvalidRequest(
+            "a demand goes with a design for categories, or a ladder; expected none."
+        )
+    verdict = read_criterion(demand).check(stages_of(about)[-1])
+    if not verdict:
+        raise InvalidRequest(
+            str(verdict).removeprefix("Fails: "),
+            "Find one that does: deniable design optimal --demand.",
+        )
 
 
 def _build_design(parameters: dict[str, Any]) -> Design:

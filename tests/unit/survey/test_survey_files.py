@@ -45,6 +45,21 @@ def test_a_design_is_named_by_family_and_parameters() -> None:
     assert survey.questions[0].design == warner(epsilon=1)
 
 
+def test_a_demand_refuses_a_design_that_does_not_meet_it() -> None:
+    asked = {"demand": "rho_to_rho 1/10 1/2", "device": "browser"}
+    Survey.from_document(
+        document(design={"family": "warner", "epsilon": 2}, **asked)
+    )
+    with pytest.raises(InvalidRequest, match="a factor of 9 is allowed"):
+        Survey.from_document(
+            document(design={"family": "warner", "epsilon": 2.5}, **asked)
+        )
+    stages = {"design": {"categories": ["a", "b", "c"]}, **asked}
+    Survey.from_document(document(ladder=[0.5, 2], **stages))
+    with pytest.raises(InvalidRequest, match="a factor of 9 is allowed"):
+        Survey.from_document(document(ladder=[0.5, 2.5], **stages))
+
+
 def test_the_planned_number_of_respondents_is_read() -> None:
     asked = document(design={"family": "warner", "epsilon": 1})
     assert Survey.from_document({**asked, "planned": 2_000}).planned == 2_000
