@@ -210,7 +210,7 @@ class Forger:
         document = self.forged["document"]
         kind = str(document["schema"]).removeprefix("deniable/").removesuffix("/1")
         body = lenient()["open_document"](document, kind)
-        lenient()["Effort"].left = checker.MAX_WORK
+        lenient()["BUDGET"].left = checker.MAX_COST
         checked = lenient()["SUBJECTS"][kind](body, self.forged["claims"])
         self.forged.update(claims=checked.claims, caveats=checked.caveats)
 

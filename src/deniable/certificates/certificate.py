@@ -10,6 +10,7 @@ from importlib import resources
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from deniable import documents
+from deniable.certificates import checker
 from deniable.claims.losses import privacy_losses
 from deniable.claims.statements import Claims, Priors, combine_claims, priors_by_part
 from deniable.documents import HashedDocument
@@ -145,7 +146,8 @@ class Certificate(HashedDocument):
 def certify(thing: HashedDocument, prior: Priors = None) -> Certificate:
     """Certify what a design of any type, a ladder, a deck or a survey promises.
 
-    Guarantee: everything is worked out from the integer weights that responses are drawn with, in exact numbers.
+    Guarantee: everything is worked out from the integer weights that responses are drawn with, in exact numbers. The
+    independent checker accepts the certificate: it has done so before you get it.
 
     Args:
         thing: what answers go through.
@@ -153,7 +155,8 @@ def certify(thing: HashedDocument, prior: Priors = None) -> Certificate:
             questions or attributes a mapping from the names of some of them to such priors.
 
     Raises:
-        InvalidRequest: nothing that can be certified, or a prior that does not fit.
+        InvalidRequest: nothing that can be certified, a prior that does not fit, or more than the checker recomputes
+            within its second.
 
     Example:
         >>> from deniable.designs import warner
@@ -168,7 +171,15 @@ def certify(thing: HashedDocument, prior: Priors = None) -> Certificate:
         "the prior",
         "a number for each answer, or such numbers by attribute",
     )
-    return Certificate(thing, prior)
+    certificate = Certificate(thing, prior)
+    try:
+        checker.verify(certificate.to_json())
+    except checker.Rejected as error:
+        raise InvalidRequest(
+            f"the checker refuses this certificate: {error}; expected claims that anybody can check.",
+            "Certify a design with fewer categories, shorter weights or fewer cards, or its parts one by one.",
+        ) from None
+    return certificate
 
 
 def checker_source() -> str:

@@ -6,7 +6,8 @@ unknown or repeated, and numbers beyond its limits before it computes with them.
 theorems.
 
 The file reads from top to bottom: the certificate; a section for each schema; the claims of a channel; a section for
-each kind of channel; garblings; composition and δ; JSON, numbers and limits.
+each kind of channel; garblings; composition and δ; JSON, numbers and limits. Every certificate is answered within two
+seconds of processor time; `charge` says why.
 """
 
 from __future__ import annotations
@@ -16,25 +17,25 @@ import json
 import math
 import operator
 import sys
+import threading
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from functools import cache, partial
-from itertools import permutations, product
+from itertools import groupby, pairwise, permutations, product
 from pathlib import Path
 from typing import Any
 
 Json = Any  # a value of JSON
 Body = dict[str, Json]  # an object of JSON
-Bit = tuple[
-    int, int, int
-]  # weights of a 1 for the answer's own bit and for others, and their total
+# weights of a 1 for the answer's own bit and for others, and their total
+Bit = tuple[int, int, int]
 Ratio = Fraction | float  # exact, or infinite
-Groups = tuple[
-    tuple[int, int], ...
-]  # weights of groups of responses under two answers
-Likelihood = Callable[[int, int], int]
+# weights of groups of responses under two answers
+Groups = tuple[tuple[int, int], ...]
+# of a response, by answer
+Likelihood = Callable[[int], Callable[[int], int]]
 
 ZERO = Fraction(0)
 MAX_LISTED = 256  # cells of a channel whose Bayes factors are all listed
@@ -49,7 +50,7 @@ MAX_VALUES = 1 << 31  # values of a hash
 MAX_POWER = 256  # of a prime, as the number of values
 MAX_NUMBER = 1 << 53  # all other integers that are numbers of JSON
 MAX_DIGITS = 4_000  # of a weight
-MAX_WORK = 600_000  # operations on integers of 1,000 bits: seconds
+MAX_COST = 1_000_000  # microseconds
 
 
 class Rejected(Exception):
@@ -65,7 +66,7 @@ class PairedResponses:
     """
 
     parity: Ratio  # the largest ratio of the probabilities of one response under two answers
-    pairs: frozenset[Groups] | None
+    pairs: list[Groups] | None
     total: int
     parts: tuple[PairedResponses, ...] = ()
 
@@ -74,7 +75,7 @@ class PairedResponses:
 class SingleChannel(PairedResponses):
     """One channel. Each kind of garbling is verified by one of the last four fields.
 
-    `likelihood(i, j)` is the probability of response i given answer j, up to a factor that depends on i alone.
+    `likelihood(i)(j)` is the probability of response i given answer j, up to a factor that depends on i alone.
     """
 
     categories: int
@@ -107,7 +108,7 @@ class Checked:
 
 def verify(source: str | bytes) -> Body:
     """Return the certificate if all of its claims and caveats follow from its document; raise `Rejected` otherwise."""
-    Effort.left = MAX_WORK
+    BUDGET.left = MAX_COST
     try:
         certificate: Body = parse(source)
         check_fields(certificate, "schema document claims caveats hash")
@@ -133,24 +134,18 @@ def verify(source: str | bytes) -> Body:
 
 def compare(own: Json, stated: Json, where: str) -> None:
     """Refuse a stated value that is not the recomputed one, and name the first place where they differ."""
-    if (
-        type(own) is type(stated)
-        and isinstance(own, dict)
-        and own.keys() == stated.keys()
-    ):
-        for name in own:
-            compare(own[name], stated[name], f"{where}/{name}")
-    elif (
-        type(own) is type(stated)
-        and isinstance(own, list)
-        and len(own) == len(stated)
-    ):
-        for index, (ours, theirs) in enumerate(zip(own, stated, strict=True)):
-            compare(ours, theirs, f"{where}/{index}")
-    elif canonical(own) != canonical(stated):
-        raise Rejected(
-            f"{where} is {canonical(stated):.60}; expected {canonical(own):.60}"
-        )
+    if canonical(own) == canonical(stated):
+        return
+    places: Iterable[Any] = ()
+    if type(own) is type(stated) is dict and own.keys() == stated.keys():
+        places = own
+    elif type(own) is type(stated) is list and len(own) == len(stated):
+        places = range(len(own))
+    for place in places:
+        compare(own[place], stated[place], f"{where}/{place}")
+    raise Rejected(
+        f"{where} is {canonical(stated):.60}; expected {canonical(own):.60}"
+    )
 
 
 def main(paths: Sequence[str]) -> None:
@@ -252,7 +247,7 @@ def n_labels(labels: Json) -> int:
     """Return the number of labels: of a list, as a number, or 2^bits for sets."""
     if isinstance(labels, dict):
         check_fields(labels, "bits")
-        return 1 << integer(labels["bits"], 2, MAX_SET)
+        return n_sets(integer(labels["bits"], 2, MAX_SET))
     if not isinstance(labels, list):
         return integer(labels, 2, MAX_NUMBER)
     check_text(*labels)
@@ -428,9 +423,7 @@ def string_design(body: Body, stated: Body) -> Checked:
         total and channel.categories == k, "the channel is not one of so many bits"
     )
     differing = [(n, min(hashes, k - n)) for n in range(1, min(hashes, k - 1) + 1)]
-    pairs = frozenset(
-        bit_groups(channel.bit, n, m, 2 * hashes) for n, m in differing
-    )
+    pairs = distinct(bit_groups(channel.bit, n, m, 2 * hashes) for n, m in differing)
     parity = max(ratio(p, q) for groups in pairs for p, q in groups)
     response, *filters = read_witness(stated["witness"], 1 << k, 1 << k)
     check(
@@ -458,7 +451,9 @@ def read_filter(bloom: Body) -> tuple[int, int]:
     )
     check_text(bloom["hash"], bloom.get("alphabet", ""))
     lengths = [integer(length, 1, MAX_NUMBER) for length in bloom.get("lengths", ())]
-    check(lengths == sorted(set(lengths)), "lengths of prefixes do not rise")
+    check(
+        all(a < b for a, b in pairwise(lengths)), "lengths of prefixes do not rise"
+    )
     integer(bloom["cohorts"], 1, MAX_NUMBER)
     return integer(bloom["bits"], 2, 1 << 20), integer(bloom["hashes"], 1, 16)
 
@@ -469,7 +464,6 @@ def bit_groups(bit: Bit, n: int, m: int, power: int) -> Groups:
     p = B(a; n, hit)·B(b; m, stray) and q = B(a; n, stray)·B(b; m, hit), where B is the binomial distribution.
     """
     hit, stray, total = bit
-    spend((n + 1) * (m + 1), power * total.bit_length())
 
     def binomial(bits: int, ones: int, one: int) -> int:
         powers: int = one**ones * (total - one) ** (bits - ones)
@@ -478,11 +472,15 @@ def bit_groups(bit: Bit, n: int, m: int, power: int) -> Groups:
     scale = total ** (power - n - m)
     return grouped(
         (
-            scale * binomial(n, a, hit) * binomial(m, b, stray),
-            scale * binomial(n, a, stray) * binomial(m, b, hit),
-        )
-        for a in range(n + 1)
-        for b in range(m + 1)
+            (
+                scale * binomial(n, a, hit) * binomial(m, b, stray),
+                scale * binomial(n, a, stray) * binomial(m, b, hit),
+            )
+            for a in range(n + 1)
+            for b in range(m + 1)
+        ),
+        (n + 1) * (m + 1),
+        total**power,
     )
 
 
@@ -544,13 +542,13 @@ def vector_ratios(scheme: Body, m: int, places: int) -> dict[int, Ratio]:
     """
     check_fields(scheme, "kind padding symbol")
     symbol = read_symbol(scheme["symbol"])
-    p = symbol.likelihood
     check(symbol.responses == 3, "a symbol is missing")
-    mirrored = all(p(i, j) == p(-i % 3, -j % 3) for i in range(3) for j in range(3))
+    p = [[symbol.likelihood(i)(j) for j in range(3)] for i in range(3)]
+    mirrored = all(p[i][j] == p[-i % 3][-j % 3] for i in range(3) for j in range(3))
     check(mirrored, "+ and − are treated differently")
-    check(p(0, 0) and p(1, 0), "a symbol never comes without an item")
-    signs = p(0, 0) * p(1, 1), p(0, 0) * p(1, 2)
-    empty, unmarked = (p(0, 0) * p(1, 0), places), p(0, 1) * p(1, 0)
+    check(p[0][0] and p[1][0], "a symbol never comes without an item")
+    signs = p[0][0] * p[1][1], p[0][0] * p[1][2]
+    empty, unmarked = (p[0][0] * p[1][0], places), p[0][1] * p[1][0]
     return {
         marked: place_ratio(signs, marked, [(unmarked, m - marked), empty], places)
         for marked in {0, places, m - places, m}
@@ -631,7 +629,8 @@ def deck(body: Body, stated: Body) -> Checked:
     check(n_labels(body["categories"]) == 2, "there are more than two categories")
     counts = [integer(count, 0, MAX_CARDS) for count in body["counts"]]
     cards, numbers = sum(counts), len(counts)
-    check(numbers >= 2 and cards <= MAX_CARDS, "there are too few or too many cards")
+    fits = 2 <= numbers <= MAX_CARDS >= cards
+    check(fits, "there are too few or too many cards")
     lean = sum((2 * at + 1 - numbers) * count for at, count in enumerate(counts))
     check(lean, "members and others send the same on average")
     known = integer(body["people"], 2, cards) - 1
@@ -647,7 +646,7 @@ def deck(body: Body, stated: Body) -> Checked:
     left = cards - known
     law = PairedResponses(
         parity=ratios[worst],
-        pairs=frozenset({hand_groups(list(apart.values()), cards, left)}),
+        pairs=[hand_groups(list(apart.values()), cards, left)],
         total=math.comb(cards, left) * left,
     )
     claims = {
@@ -670,20 +669,24 @@ def hand_groups(apart: list[tuple[int, int]], cards: int, left: int) -> Groups:
 
     @cache
     def choices(n: int) -> list[int]:
+        charge(2 * min(n, left), n)
         row = [1]
         for chosen in range(min(n, left)):
-            spend(2, n)
             row.append(row[-1] * (n - chosen) // (chosen + 1))
         return row
 
     return grouped(
-        (x * ways, y * ways)
-        for a, b in apart
-        for rest in [choices(cards - a - b)]
-        for x, ways_x in enumerate(choices(a))
-        for y, ways_y in enumerate(choices(b))
-        if 0 <= left - x - y < len(rest)
-        for ways in [ways_x * ways_y * rest[left - x - y]]
+        (
+            (x * ways, y * ways)
+            for a, b in apart
+            for rest in [choices(cards - a - b)]
+            for x, ways_x in enumerate(choices(a))
+            for y, ways_y in enumerate(choices(b))
+            if 0 <= left - x - y < len(rest)
+            for ways in [ways_x * ways_y * rest[left - x - y]]
+        ),
+        terms,
+        math.comb(cards, left) * left,
     )
 
 
@@ -707,7 +710,7 @@ def channel_claims(channel: SingleChannel, stated: Body) -> Body:
     """Return parity, ε, δ, witness, admissibility and Bayes factors; with a prior, posteriors too."""
     k, n = channel.categories, channel.responses
     i, *pair = read_witness(stated["witness"], channel.first or n, k)
-    attained = ratio(*(channel.likelihood(i, j) for j in pair)) == channel.parity
+    attained = ratio(*map(channel.likelihood(i), pair)) == channel.parity
     check(attained, "this is no witness of the parity")
     prior = read_prior(stated["prior"], k) if "prior" in stated else None
     if k * n <= MAX_LISTED and not channel.first:
@@ -763,8 +766,9 @@ def bayes_factors(
 
     The posterior is prior(j)·P(i | j) / Σ prior(j′)·P(i | j′), or None for a response that never comes.
     """
-    spend(channel.categories, channel.categories // 64)
-    row = [channel.likelihood(response, j) for j in range(channel.categories)]
+    k = channel.categories
+    charge(k + k * len(listed) // 4)
+    row = list(map(channel.likelihood(response), range(k)))
     factors = [
         {
             "answer": j,
@@ -776,6 +780,7 @@ def bayes_factors(
     ]
     claim: Body = {"response": index_text(response), "factors": factors}
     if prior is not None:
+        charge(2 * k, size(*row) + max(size(share) for share in prior))
         joint = [share * p for share, p in zip(prior, row, strict=True)]
         whole = accumulate(operator.add, joint)
         claim["posterior"] = (
@@ -789,7 +794,6 @@ def bayes_factors(
 
 def read_channel(body: Body) -> SingleChannel:
     """Read a channel of any kind from its integers."""
-    spend(200, 0)
     return CHANNELS[body["kind"]](body)
 
 
@@ -800,9 +804,10 @@ def make_channel(
 
     No channel of the same parity tells more if every response has two likelihoods with the parity as their ratio.
     """
-    known = set(sorts)
-    parity = max(largest for _, largest in known)
-    admissible = None if parity == math.inf else known == {(2, parity)}
+    sorts = list(sorts)
+    parity = max(largest for _, largest in sorts)
+    is_best = all(sort == (2, parity) for sort in sorts)
+    admissible = None if parity == math.inf else is_best
     return SingleChannel(
         parity=parity,
         is_admissible=admissible,
@@ -835,12 +840,14 @@ def table(rows: Sequence[tuple[int, ...]], total: int) -> SingleChannel:
     pairs = None
     if k * (k - 1) * n <= MAX_COMPARED:
         columns_apart = permutations(columns, 2)
-        pairs = frozenset(grouped(zip(*pair, strict=True)) for pair in columns_apart)
+        pairs = distinct(
+            grouped(zip(*pair, strict=True), n, total) for pair in columns_apart
+        )
     return make_channel(
         [(len(set(row)), ratio(max(row), min(row))) for row in rows if any(row)],
         n,
         categories=k,
-        likelihood=lambda i, j: rows[i][j],
+        likelihood=lambda i: rows[i].__getitem__,
         pairs=pairs,
         total=total,
         table=total,
@@ -860,7 +867,7 @@ def exchangeable(
     idle = total - sum(p + q for p, q in halves)
     both = [*halves, *((q, p) for p, q in halves), (idle, idle)]
     sorts = [(2 - (p == q), max(ratio(p, q), ratio(q, p))) for p, q in halves]
-    pairs = frozenset({grouped(both)})
+    pairs = [grouped(both, len(both), total)]
     return make_channel(sorts, responses, pairs=pairs, total=total, **fields)
 
 
@@ -889,7 +896,7 @@ def two_level(
         halves,
         total,
         responses,
-        likelihood=lambda i, j: large if supports(i, j) else small,
+        likelihood=lambda i: lambda j: large if supports(i, j) else small,
         levels=(kind, levels),
         table=total,
         **fields,
@@ -963,6 +970,7 @@ def hashing(body: Body) -> SingleChannel:
     )
     q = integer(body["values"], 2, MAX_VALUES)
     check(same > other, "the levels are not in order")
+    charge(math.isqrt(q) // 16)
     prime = next((d for d in range(2, math.isqrt(q) + 1) if q % d == 0), q)
     is_power = q <= MAX_POWER and any(prime**r == q for r in range(2, 9))
     check(prime == q or is_power, "there is no field of so many values")
@@ -1030,13 +1038,13 @@ def sets(k: int, total: int, parts: dict[int, tuple[int, int]]) -> SingleChannel
         total * (t == k) <= p <= total * (t > 0) for t, (_, p) in parts.items()
     )
     check(total and filled, "a set is ill filled")
+    charge(12 * len(parts), 2 * size(total))
     odds = {t: (p * (k - t), (total - p) * t) for t, (_, p) in parts.items()}
 
-    def likelihood(response: int, j: int) -> int:
+    def likelihood(response: int) -> Callable[[int], int]:
         t = response.bit_count()
-        if t not in parts or t in (0, k):
-            return int(t in parts)
-        return odds[t][not response >> j & 1]
+        even = int(t in parts), int(t in parts)
+        return by_member(response, odds[t] if t in parts and 0 < t < k else even)
 
     return exchangeable(
         [
@@ -1044,7 +1052,7 @@ def sets(k: int, total: int, parts: dict[int, tuple[int, int]]) -> SingleChannel
             for t, (share, _) in parts.items()
         ],
         total**2 * (k - 1),
-        1 << k,
+        n_sets(k),
         categories=k,
         likelihood=likelihood,
         sizes={
@@ -1052,6 +1060,18 @@ def sets(k: int, total: int, parts: dict[int, tuple[int, int]]) -> SingleChannel
             for t, (share, inside) in parts.items()
         },
     )
+
+
+def n_sets(k: int) -> int:
+    """Return the number of sets of k categories."""
+    charge(k // 1024)
+    return 1 << k
+
+
+def by_member(response: int, odds: tuple[int, int]) -> Callable[[int], int]:
+    """Return the likelihood of a set by answer, from that of an answer in the set and of one that is not."""
+    members = format(response, "b")[::-1]
+    return lambda j: odds[members[j : j + 1] != "1"]
 
 
 # ---- Kind "bits": each bit by itself, 1 with `hit` of `total` for the answer's own and with `stray` for others -------
@@ -1069,14 +1089,14 @@ def bits(body: Body) -> SingleChannel:
     check(max(hit, stray) <= total > 0, "a weight is above the total")
     odds = hit * (total - stray), stray * (total - hit)
 
-    def likelihood(response: int, j: int) -> int:
+    def likelihood(response: int) -> Callable[[int], int]:
         is_even = response.bit_count() in (0, k)
-        return 1 if is_even else odds[not response >> j & 1]
+        return by_member(response, (1, 1) if is_even else odds)
 
     return exchangeable(
         [odds, (0, 0)],
         total**2,
-        1 << k,
+        n_sets(k),
         categories=k,
         likelihood=likelihood,
         bit=(hit, stray, total),
@@ -1160,10 +1180,7 @@ def leads_by_sets(garbling: Body, old: SingleChannel, new: SingleChannel) -> boo
     for coarse, fine, *ways in garbling["shares"]:
         s, t = integer(coarse, 0, k), integer(fine, 0, k)
         weight, inside = new.sizes[t]
-        spend(
-            20,
-            sizes[s][1].denominator.bit_length() + left[t].denominator.bit_length(),
-        )
+        charge(80, size(sizes[s][0]) + size(sizes[s][1]) + size(left[t]))
         shared = Fraction(min(s, t)), Fraction(max(0, s + t - k)), Fraction(s * t, k)
         for share, c in zip(map(fraction, ways), shared, strict=True):
             check(share >= 0, "shares are negative")
@@ -1185,14 +1202,17 @@ def leads_by_table(garbling: Body, old: SingleChannel, new: SingleChannel) -> bo
     is_written = old.table and new.table and not old.first and not new.first
     if not is_written or shape != (old.responses, new.responses):
         return False
-    spend(old.responses * new.responses * new.categories, table.total.bit_length())
+    charge(
+        old.responses * new.responses * new.categories,
+        size(table.total, old.table, new.table),
+    )
     return all(
         sum(
-            table.likelihood(i, u) * new.likelihood(u, j)
+            table.likelihood(i)(u) * new.likelihood(u)(j)
             for u in range(new.responses)
         )
         * old.table
-        == old.likelihood(i, j) * table.total * new.table
+        == old.likelihood(i)(j) * table.total * new.table
         for j in range(new.categories)
         for i in range(old.responses)
     )
@@ -1219,7 +1239,10 @@ def combine(
     one part is drawn, δ is the mean of the parts' δ, each at its own worst pair; where several are, it is bounded.
     """
     laws = tuple(part.law for part in parts.values())
-    parities = sorted((law.parity for law in laws), reverse=True)[:each]
+    parities = [law.parity for law in laws]
+    if each is not None:
+        charge(2 * len(laws) * len(laws).bit_length(), size(*parities))
+        parities = sorted(parities, reverse=True)[:each]
     parity: Ratio = math.inf
     if math.inf not in parities:
         parity = accumulate(operator.mul, parities, Fraction(1))
@@ -1249,16 +1272,16 @@ def accumulate(
 ) -> Fraction:
     """Return the sum or the product of fractions, whose denominators grow."""
     for number in numbers:
-        spend(8, result.numerator.bit_length() + result.denominator.bit_length())
+        charge(2, size(result) + size(number))
         result = operation(result, number)
     return result
 
 
 def product_groups(
     laws: Sequence[PairedResponses],
-) -> tuple[frozenset[Groups] | None, int]:
+) -> tuple[list[Groups] | None, int]:
     """Return the groups of parts that are sent together; None if they are too many."""
-    pairs: frozenset[Groups] = frozenset({((1, 1),)})
+    pairs: list[Groups] = [((1, 1),)]
     total = 1
     for law in laws:
         if law.pairs is None or len(laws) > MAX_PARTS:
@@ -1267,8 +1290,12 @@ def product_groups(
         if terms > MAX_TERMS:
             return None, 1
         total *= law.total
-        pairs = frozenset(
-            grouped((p * r, q * s) for p, q in first for r, s in second)
+        pairs = distinct(
+            grouped(
+                ((p * r, q * s) for p, q in first for r, s in second),
+                len(first) * len(second),
+                total,
+            )
             for first, second in product(pairs, law.pairs)
         )
     return pairs, total
@@ -1299,7 +1326,7 @@ def bound_curve(parity: Ratio) -> Body:
 def delta(law: PairedResponses, gamma: Fraction) -> Fraction:
     """Return the smallest δ at γ: the largest Σ (p − γ·q)₊ over all pairs of answers."""
     up, down = gamma.numerator, gamma.denominator
-    spend(sum(map(len, law.pairs or ())), law.total.bit_length() + up.bit_length())
+    charge(sum(map(len, law.pairs or ())) // 2 + 2, size(law.total) + size(gamma))
     largest = max(
         sum(max(0, down * p - up * q) for p, q in groups)
         for groups in law.pairs or ()
@@ -1309,6 +1336,7 @@ def delta(law: PairedResponses, gamma: Fraction) -> Fraction:
 
 def curve(parity: Ratio, delta_at: Callable[[Fraction], Fraction]) -> Body:
     """Return δ at γ = 1 + (parity − 1)·(step / 8)², or at powers of 2 if the parity is infinite."""
+    charge(100, size(parity))
     if parity == math.inf:
         gammas = [Fraction(1 << step) for step in range(9)]
     else:
@@ -1321,21 +1349,31 @@ def curve(parity: Ratio, delta_at: Callable[[Fraction], Fraction]) -> Body:
     return {"exact": True, "curve": points}
 
 
-def grouped(entries: Iterable[tuple[int, int]]) -> Groups:
-    """Add up the weights (p, q) of responses that have one ratio p : q."""
-    groups: dict[tuple[int, int], int] = {}
-    for p, q in entries:
-        spend(2, p.bit_length())
-        if p or q:
-            common = math.gcd(p, q)
-            lowest = p // common, q // common
-            groups[lowest] = groups.get(lowest, 0) + common
-    return tuple((p * times, q * times) for (p, q), times in sorted(groups.items()))
+def grouped(
+    entries: Iterable[tuple[int, int]], n_entries: int, total: int
+) -> Groups:
+    """Add up the weights (p, q) of responses that have one ratio p : q; weights of an answer sum to the total at most.
+
+    Ratios are sorted, because integers can be chosen that a dictionary takes hours to tell apart.
+    """
+    charge(2 * n_entries, size(total))
+    parts = [(p, q, math.gcd(p, q)) for p, q in entries if p or q]
+    lowest = sorted((p // common, q // common, common) for p, q, common in parts)
+    sums = [
+        (p, q, sum(common for _, _, common in group))
+        for (p, q), group in groupby(lowest, operator.itemgetter(0, 1))
+    ]
+    return tuple((p * times, q * times) for p, q, times in sums)
+
+
+def distinct(groups: Iterable[Groups]) -> list[Groups]:
+    """Return different groups once."""
+    return [one for one, _ in groupby(sorted(groups))]
 
 
 def ratio(p: int, q: int) -> Ratio:
     """Return p / q: p / 0 is infinite, and 0 / 0 tells nothing."""
-    spend(2, p.bit_length())
+    charge(2, size(p, q))
     return Fraction(p, q) if q else math.inf if p else Fraction(1)
 
 
@@ -1343,11 +1381,12 @@ def log_above(parity: Ratio) -> float:
     """Return the smallest float that is not below ln(parity), with more digits until these decide."""
     if parity in (1, math.inf):
         return 0.0 if parity == 1 else math.inf
+    charge(4, size(parity))
     exact, digits = Fraction(parity), 60
     if (exact - 1) * (1 << 1080) < 1:
         return math.ulp(0.0)
     while True:
-        spend(digits, 5 * digits)
+        charge(digits // 2, 5 * digits)
         with localcontext(prec=digits):
             logarithm = (Decimal(exact.numerator) / Decimal(exact.denominator)).ln()
             nearest = float(logarithm)
@@ -1368,16 +1407,38 @@ def check(holds: object, words: str) -> None:
         raise Rejected(words)
 
 
-class Effort:
-    """Operations that are left for the certificate at hand."""
+class Budget(threading.local):
+    """Microseconds that are left for the certificate at hand."""
 
-    left = MAX_WORK
+    left = MAX_COST
 
 
-def spend(terms: int, bits: int) -> None:
-    """Refuse work beyond the limit before it is done; the time of an operation grows with the square of its bits."""
-    Effort.left -= terms * (1 + (bits // 1000) ** 2)
-    check(Effort.left >= 0, f"to check it takes more than {MAX_WORK:,} operations")
+BUDGET = Budget()
+
+
+def charge(operations: int, bits: int = 0) -> None:
+    """Take the time of operations on integers of so many bits from the budget; refuse before they are done.
+
+    Bound: the answer takes less than two seconds.
+
+    Why: one operation (a sum, product, quotient, greatest common divisor or text of integers of b bits, with what
+    Python does around it) takes at most 1.5·(1 + b/256 + (b/1024)²) µs; one of fractions counts as two. Every loop
+    whose length the certificate decides is charged before its first pass, by its passes and its largest integer:
+    tables, products and hands in `grouped`, nine values of δ in `curve` and `delta`, answers in `bayes_factors`, sums
+    of fractions in `accumulate`, digits in `log_above`, divisors in `hashing`, sizes of sets in `sets`, and rows of
+    garblings. Long numbers are charged where they are read and written. All else takes a time linear in the length of
+    the file, which `parse` charges, or of documents in documents, which `check_hashes` charges. Only text and small
+    integers are keys of sets and dictionaries: large ones can be chosen so that looking them up takes quadratic time.
+    """
+    BUDGET.left -= operations * (1 + bits // 256 + (bits // 1024) ** 2)
+    check(BUDGET.left >= 0, "to check it would take more than a second")
+
+
+def size(*numbers: Ratio) -> int:
+    """Return the most bits of a numerator or denominator."""
+    finite = [number for number in numbers if not isinstance(number, float)]
+    parts = [part for number in finite for part in number.as_integer_ratio()]
+    return max((part.bit_length() for part in parts), default=0)
 
 
 def parse(source: str | bytes) -> Json:
@@ -1390,7 +1451,7 @@ def parse(source: str | bytes) -> Json:
         check(len(dict(pairs)) == len(pairs), "a field occurs twice")
         return dict(pairs)
 
-    spend(len(source) // 128, 0)
+    charge(len(source) // 4)
     return json.loads(
         source, object_pairs_hook=fields, parse_float=refuse, parse_constant=refuse
     )
@@ -1412,7 +1473,7 @@ def check_hashes(value: Json, where: str) -> None:
     if isinstance(value, dict) and "schema" in value:
         body = {name: field for name, field in value.items() if name != "hash"}
         sealed = canonical(body).encode()
-        spend(len(sealed) // 128, 0)
+        charge(len(sealed) // 16)
         digest = hashlib.sha256(sealed).hexdigest()
         check(
             value.get("hash") == f"sha256:{digest}", f"{where} and its hash differ"
@@ -1470,7 +1531,7 @@ def weight(value: Json) -> int:
         and value.isdecimal()
     )
     check(fits, f"{value!r:.40} is no weight")
-    spend(len(value) // 100, 4 * len(value))
+    charge(2, 4 * len(value))
     check(str(int(value)) == value, f"{value!r:.40} is no weight")
     return int(value)
 
@@ -1500,10 +1561,10 @@ def index_text(number: int) -> str:
 
 def fraction(value: Json) -> Fraction:
     """Return a fraction in lowest terms."""
-    check(
-        type(value) is str and len(value) <= 2 * MAX_DIGITS, "a fraction is missing"
-    )
-    spend(2, 4 * len(value))
+    fits = type(value) is str and len(value) <= 2 * MAX_DIGITS
+    # an exponent would make a number of any size
+    check(fits and set(value) <= set("-/0123456789"), "a fraction is missing")
+    charge(4, 4 * len(value))
     number = Fraction(value)
     check(text(number) == value, f"{value!r:.40} is no fraction in lowest terms")
     return number
@@ -1511,7 +1572,7 @@ def fraction(value: Json) -> Fraction:
 
 def text(number: Ratio) -> str:
     """Return a fraction as text."""
-    spend(2, 0 if number == math.inf else Fraction(number).numerator.bit_length())
+    charge(2, size(number))
     return "inf" if number == math.inf else str(Fraction(number))
 
 
