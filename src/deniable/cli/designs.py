@@ -425,6 +425,7 @@ def optimal(
     demand: str | None = None,
     goal: str = "error",
     category: str | None = None,
+    n: int | None = None,
     most_bytes: int = 4096,
     delta: str | None = None,
     ceiling: str | None = None,
@@ -438,8 +439,9 @@ def optimal(
         epsilon: the most that may be revealed, such as 1 or 1/2.
         demand (CRITERION): in place of ε, such as "rho_to_rho 1/10 1/2", "known_prior 0.7,0.1,0.1,0.1 3/4" or
             "policy 1 properties:never".
-        goal: what counts: error, category, unchanged, wire or device.
+        goal: what counts: error, projected, category, unchanged, wire or device.
         category: with the goal category: which one.
+        n: with the goal projected: how many will respond.
         most_bytes: how long a response may be.
         delta: the δ of (ε, δ), such as 0.01.
         ceiling: beside δ, the ε that holds without it; twice ε by default.
@@ -465,6 +467,7 @@ def optimal(
         expose=expose,
         goal=goal,
         category=category,
+        n=n,
         most_bytes=most_bytes,
     )
     if output.as_json:

@@ -21,6 +21,7 @@ from deniable.cli.reading import (
     read_any_design,
     read_design,
     read_float,
+    read_floats,
     read_labels,
     read_names,
     read_pair,
@@ -63,6 +64,7 @@ KINDS: dict[str, Kind] = {
     "Sequence[float]": Kind("A,B", Any, read_pair),
     "Sequence[int]": Kind("A,B", Any, read_whole_pair),
     "SharePair": Kind("A,B", Any, read_share_pair),
+    "Shares": Kind("A,B,C", load=read_floats),
     "Sequence[str]": Kind("NAME", list[str]),
     "Sequence[object]": Kind("A,B,C|@FILE", load=read_names),
     "Labels": Kind("A,B,C|NUMBER|@FILE", load=read_labels),
@@ -75,7 +77,7 @@ DESIGNS = "Sequence[Design] | Mapping[str, Design]"
 _ARGUMENTS = ("Design", DESIGNS)  # parameters of the library that are no options
 
 # parameters that are `float` and no share
-_NUMBERS = {"within", "sd", "bias", "epsilon", "delta"}
+_NUMBERS = {"within", "sd", "bias", "epsilon", "delta", "error"}
 
 _FLAGS = {  # of parameters that are called otherwise in the shell
     "as_json": ("--json",),

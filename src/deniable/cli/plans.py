@@ -153,6 +153,7 @@ def _read_arm(path: Path) -> Design:
 PLANS: dict[str, Plan] = {
     "size": plan.how_many,
     "width": plan.how_wide,
+    "total": plan.total_error,
     "detect": plan.how_small,
     "difference": plan.difference,
     "split": plan.allocation,

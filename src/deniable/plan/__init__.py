@@ -32,6 +32,7 @@ from deniable.plan.people import how_many, how_small, how_wide, sample_size_for_
 from deniable.plan.planned import Planned
 from deniable.plan.precision import sample_size, variance, width
 from deniable.plan.stages import Proposal, propose
+from deniable.plan.totals import total_error
 from deniable.types.strings.limits import discovery_limit, string_detection_limit
 
 __all__ = [
@@ -72,6 +73,7 @@ __all__ = [
     "sample_size_for_power",
     "sample_size_for_width",
     "string_detection_limit",
+    "total_error",
     "two_sample_allocation",
     "variance",
     "width",

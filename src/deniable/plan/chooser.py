@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 
@@ -41,7 +41,7 @@ from deniable.rendering import Sheet, formats
 from deniable.survey.tools import TOOLS
 from deniable.types.categories.plan import Shares
 
-GOALS = ("error", "category", "unchanged", "wire", "device")
+GOALS = ("error", "projected", "category", "unchanged", "wire", "device")
 """What can be wished for; `optimal` tells what each one means."""
 
 
@@ -125,6 +125,7 @@ def optimal(
     goal: str = "error",
     shares: Shares | None = None,
     category: str | None = None,
+    n: int | None = None,
     most_bytes: int = 4_096,
     ceiling: Rational | None = None,
     expose: bool = False,
@@ -134,12 +135,14 @@ def optimal(
     Args:
         categories: what a respondent may be: labels, or how many there are.
         demand: ε, or any criterion, such as `criteria.RhoToRho("1/10", "1/2")`.
-        goal: "error" for the smallest total squared error, "category" for the smallest error of one category,
+        goal: "error" for the smallest total squared error, "projected" for the smallest one of n people's shares after
+            they are projected onto the simplex, "category" for the smallest error of one category,
             "unchanged" for the largest chance that the answer itself is sent, "wire" for the shortest responses,
             "device" for one that coins, dice or cards can do by hand.
         shares: where the error is to be small, of the estimate that is best there; by default where it is largest.
             For at most eight categories the best design of all at these shares is among those looked at.
         category: the category of interest; goes with the goal "category".
+        n: how many will respond; goes with the goal "projected".
         most_bytes: how long a response may be.
         ceiling: beside `criteria.Relaxed`, the ε that holds without any δ; by default twice the ε of the demand, or
             the ε that suffices for every design if that is more. Beside `criteria.KnownPrior` and `criteria.Policy`
@@ -148,8 +151,8 @@ def optimal(
         expose: beside `criteria.Relaxed`, allow designs that send the answer of a share δ of the people as it is.
 
     Raises:
-        InvalidRequest: a goal that does not exist, a category without its goal, a ceiling or `expose` without a demand
-            that they go with, or a demand that nothing meets.
+        InvalidRequest: a goal that does not exist, a category or n without its goal, a ceiling or `expose` without a
+            demand that they go with, or a demand that nothing meets.
 
     Example:
         >>> choice = optimal(["red", "green", "blue", "grey"], 0.5)
@@ -161,6 +164,11 @@ def optimal(
         raise InvalidRequest(
             "a category goes with the goal 'category', and only with it.",
             'For example category="yes".',
+        )
+    if (n is not None) != (goal == "projected"):
+        raise InvalidRequest(
+            "a number of respondents goes with the goal 'projected', and only with it.",
+            'For example goal="projected", n=5_000.',
         )
     labels = naming.read(categories)
     criterion = demand if isinstance(demand, Criterion) else Epsilon(demand)
@@ -177,6 +185,8 @@ def optimal(
         assert category is not None
         return _one_category(labels, category, epsilon, criterion, relaxed, shares)
     candidates = _short_candidates(labels, epsilon, relaxed, shares, most_bytes)
+    if n is not None:
+        return _projected(candidates, n, criterion, shares)
     bound = None
     if goal == "error" and shares is not None and 2 < len(labels) <= MAX_PATTERNED:
         best = staircase(labels, epsilon, read_shares(candidates[0].design, shares))
@@ -194,6 +204,24 @@ def optimal(
             else _at_shares(ordered[0], bound if relaxed is None else None)
         )
     return Choice(ordered[0].design, goal, str(criterion), ordered, reasons)
+
+
+def _projected(
+    candidates: Sequence[ConsideredDesign],
+    n: int,
+    criterion: Criterion,
+    shares: Shares | None,
+) -> Choice:
+    """Choose by the error of n respondents' projected shares."""
+    projected = [
+        replace(one, risk=n * variance(one.design, n, shares=shares, projected=True))
+        for one in candidates
+    ]
+    ordered = tuple(sorted(projected, key=_RANKS["error"]))
+    where = "even shares" if shares is None else "the given shares"
+    errors = ", ".join(f"{one.name} {one.risk / n:.4g}" for one in ordered[:2])
+    reason = f"The total squared error of the projected shares of {n:,} respondents, at {where}: {errors}."
+    return Choice(ordered[0].design, "projected", str(criterion), ordered, (reason,))
 
 
 def _read_relaxed(

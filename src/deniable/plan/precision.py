@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable import exact
-from deniable.designs import AnyDesign
+from deniable.designs import AnyDesign, Design
 from deniable.errors import InvalidRequest, quoted, require
 from deniable.estimates.covariances import Matrix
 from deniable.estimates.intervals import quantile
@@ -46,6 +46,7 @@ def variance(
     category: str | None = None,
     population: Population = None,
     inverse: Matrix | None = None,
+    projected: bool = False,
 ) -> float:
     """Return the variance that the unbiased estimate will have with n respondents.
 
@@ -58,16 +59,21 @@ def variance(
             sum of that over all of them.
         population: how many people there are altogether; "census" if all are asked.
         inverse: another left inverse than the design's own, answers × responses.
+        projected: return instead the total squared error of all shares after `projected()`; at even shares, if none are
+            given.
 
     Raises:
         InvalidRequest: shares, a category or a population that do not fit.
 
     Example:
-        >>> from deniable.designs import warner
+        >>> from deniable.designs import k_ary, warner
         >>> round(variance(warner(p="3/4"), 300, population="census"), 6)
         0.0025
+        >>> [round(variance(k_ary(100, 2), 5000, projected=each), 4) for each in (False, True)]
+        [0.0549, 0.0199]
     """
-    return variance_curve(design, shares, Goal(category), inverse)(
+    goal = Goal(category, projected=projected)
+    return variance_curve(design, shares, goal, inverse)(
         read_whole(n, "n"), fraction(n, population)
     )
 
@@ -103,6 +109,14 @@ def variance_curve(
         curve is not None, design, "the design", "one, such as dn.warner(epsilon=1)"
     )
     assert curve is not None
+    if goal.projected and (
+        goal.category or goal.largest or not isinstance(design, Design)
+    ):
+        raise InvalidRequest(
+            "projected=True goes with the total squared error of all shares of one design for categories; expected no "
+            "category and no margin.",
+            "Projection does not help a single share: plan it without projected=True.",
+        )
     variances: VarianceCurve = curve(design, shares, goal, inverse)
     return variances
 
@@ -118,6 +132,7 @@ def sample_size(
     category: str | None = None,
     population: Population = None,
     inverse: Matrix | None = None,
+    projected: bool = False,
 ) -> int:
     """Return the smallest number of respondents with at most this variance, or at most this margin of error.
 
@@ -135,6 +150,7 @@ def sample_size(
         category: whose share is meant.
         population: how many people there are altogether; "census" if all of them are asked.
         inverse: another left inverse than the design's own.
+        projected: let `variance` be the total squared error of all shares after `projected()`.
 
     Raises:
         InvalidRequest: not exactly one of variance and margin, or a population too small for it.
@@ -145,9 +161,8 @@ def sample_size(
         1799
     """
     target = target_variance(variance, margin, level, method)
-    curve = variance_curve(
-        design, shares, Goal(category, largest=margin is not None), inverse
-    )
+    goal = Goal(category, largest=margin is not None, projected=projected)
+    curve = variance_curve(design, shares, goal, inverse)
     limit = (
         population
         if isinstance(population, int) and not isinstance(population, bool)

@@ -17,6 +17,10 @@ CASES = {
         "Ask 524 people",
     ),
     "width": ("width {die} --share 20% -n 505", "With 505 respondents"),
+    "total": (
+        "total {die} -n 1000 --shares 0.9,0.1 --studies 50",
+        "With 1,000 respondents the total squared error",
+    ),
     "detect": ("detect {die} -n 300", "With 300 respondents a share of"),
     "difference": (
         "difference {die} --shares 0.3,0.2 -n 600,400",

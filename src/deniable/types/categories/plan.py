@@ -21,7 +21,7 @@ from deniable.estimates.covariances import Matrix, Vector
 from deniable.estimates.inverses import left_inverse
 from deniable.estimates.linear import Linear, Written
 from deniable.estimates.shares import read_shares
-from deniable.estimates.simplex import projection
+from deniable.estimates.simplex import projected_error, projection
 
 Shares: TypeAlias = Mapping[str, float] | Sequence[float]
 """True shares, by name or in the order of the categories."""
@@ -41,10 +41,17 @@ _MAX_SEARCHED = 1_000  # categories whose second moments are computed one by one
 
 @dataclass(frozen=True)
 class Goal:
-    """The variance that is meant: that of one category, the largest of all categories, or their sum."""
+    """The variance that is meant: that of one category, the largest of all categories, or their sum.
+
+    Attributes:
+        category: the one that counts.
+        largest: whether the largest counts.
+        projected: whether it is the total squared error of all shares after they are projected onto the simplex.
+    """
 
     category: str | None = None
     largest: bool = False
+    projected: bool = False
 
 
 class ComparedPrivacy(NamedTuple):
@@ -91,7 +98,7 @@ def variance_curve(
 
     Args:
         design: what people will respond with.
-        shares: the true shares; the worst possible ones, if they are not given.
+        shares: the true shares; if they are not given the worst possible ones, or even ones for projected shares.
         goal: whose variance is meant.
         inverse: another left inverse than the design's own, answers × responses.
 
@@ -103,6 +110,8 @@ def variance_curve(
             f"there are {design.channel.answers:,} categories; expected at most {_MAX_CATEGORIES:,} to plan with."
         )
     linear = left_inverse(design.channel, inverse=inverse)
+    if shares is None and goal.projected:
+        shares = [1 / len(design.categories)] * len(design.categories)
     if shares is None:
         worst = _worst(design, linear, goal)
         return lambda n, f: worst(f) / n
@@ -111,6 +120,8 @@ def variance_curve(
         linear.expected(true_shares), true_shares, 0.0, 1.0
     ).variances
     sampling = true_shares * (1 - true_shares)
+    if goal.projected:
+        return lambda n, f: projected_error(true_shares, (f * sampling + device) / n)
     choose = _chooser(design, goal)
     return lambda n, f: choose(f * sampling + device) / n
 
