@@ -154,6 +154,29 @@ def test_groups_and_samples_are_told_truly(kind: str, n: int) -> None:
     check_result(dn.estimate(rows, sampling=sampling), asked.design)
 
 
+@pytest.mark.parametrize("sizes", [(2, 3), (2, 2), (1, 40)])
+@pytest.mark.parametrize("amount", [0, 500])
+def test_groups_of_few_numbers_are_not_told_apart(
+    sizes: tuple[int, int], amount: int
+) -> None:
+    """Who sends one response all leaves no error, and a p-value of 0.0002 whose interval held 0."""
+    design = dn.number_design(0, 500, 1)
+    tallies = {
+        f"{number}": dn.tally(
+            dn.respond_all(design, [amount] * n, source=seeded(f"few {number}"))
+        )
+        for number, n in enumerate(sizes)
+    }
+    try:
+        result = dn.estimate(dn.GroupedTally(design, tallies))
+        rows = result.pairwise().summary().rows
+    except (NotEstimable, dn.errors.InvalidRequest):
+        assert 1 in sizes
+        return
+    check_notes(result.summary())
+    assert all(row.p_value > 0.05 for row in rows if row.low <= 0 <= row.high)
+
+
 @pytest.mark.parametrize("n", SIZES)
 def test_answers_together_are_told_truly(n: int) -> None:
     """Odds ratios without bound, undefined ones, and Cramér's V of nobody."""

@@ -74,6 +74,10 @@ from deniable.types.surfaces import check_surface
 
 __all__ = ["Differences", "GroupedEstimate", "estimate_groups"]
 
+_NO_ERROR = 1e-7  # of the largest number, below which an error is rounding
+_LEAST_P = 1e-12  # at whose level an interval is still computed
+_P_PRECISION = 0.01  # of the logarithm of a p-value
+
 
 def estimate_groups(tally: GroupedTally, **options: Any) -> GroupedEstimate:
     """Estimate each group by itself.
@@ -445,11 +449,19 @@ class GroupedEstimate(Groups[Row]):
             )
         values = np.array([group.params[name] for group in self.groups.values()])
         errors = np.array([group.bse[name] for group in self.groups.values()])
-        weights = 1 / np.maximum(errors, 1e-300) ** 2
+        if min(errors) <= _NO_ERROR * max(*errors, *abs(values)):
+            # people who sent one response all leave no error to compare with
+            return against_chi_square(ALIKE, "score", 0.0, 0)
+        weights = 1 / errors**2
         statistic = float(
             (weights * (values - np.average(values, weights=weights)) ** 2).sum()
         )
-        return against_chi_square(ALIKE, "score", statistic, len(values) - 1)
+        test = against_chi_square(ALIKE, "score", statistic, len(values) - 1)
+        if len(values) > 2:
+            return test
+        first, second = self.groups.values()
+        difference = first.contrast({name: 1.0}) - second.contrast({name: 1.0})
+        return test._replace(p_value=_agreeing_p_value(test.p_value, difference))
 
     def _check_groups(self) -> None:
         if len(self.groups) < 2:
@@ -498,10 +510,10 @@ class GroupedEstimate(Groups[Row]):
                 p_value = score_test(table, np.eye(2), scores).p_value
             elif pooled is not None:
                 p_value = _pooled_test(pooled, sides, [number]).p_value
-            elif error:
-                p_value = float(chi2.sf((value / error) ** 2, 1))
             else:
-                p_value = float(value == 0)
+                distance = value / error if error else math.inf * abs(value)
+                p_value = 1.0 if value == 0 else float(chi2.sf(distance**2, 1))
+                p_value = _agreeing_p_value(p_value, difference)
             yield Compared(f"{title} · {name}", value, error, p_value, difference)
 
     @property
@@ -524,6 +536,25 @@ def _asked(design: Any) -> str:
     if isinstance(design, Design):
         return words_of(subject(design))
     return words_of(getattr(design, "name", "")) or str(design.asks)
+
+
+def _agreeing_p_value(p_value: float, difference: Any) -> float:
+    """Return Wald's p-value, or a larger one below ½ at whose level the interval of a difference leaves 0 out.
+
+    Few people can send responses whose error is next to nothing; the interval counts what they cannot tell.
+    """
+
+    def holds_zero(log_p: float) -> bool:
+        low, high = difference.interval(level=1 - math.exp(log_p))
+        return bool(low <= 0 <= high)
+
+    low, high = math.log(max(p_value, _LEAST_P)), math.log(0.5)
+    if low >= high or not holds_zero(low):
+        return p_value
+    while high - low > _P_PRECISION:
+        middle = (low + high) / 2
+        low, high = (middle, high) if holds_zero(middle) else (low, middle)
+    return math.exp(high)
 
 
 def _rest_signs(sizes: Sequence[float]) -> Matrix:
