@@ -24,7 +24,13 @@ from deniable.report import methods, sentence
 from deniable.report.result_texts import about
 from deniable.survey import Question, QuestionTexts, Survey, SurveyTexts
 from tests.support.seeded import seeded
-from tests.support.sentences import NO_NUMBER, NOISE, NUMBER, check_sentence
+from tests.support.sentences import (
+    NO_NUMBER,
+    NOISE,
+    NUMBER,
+    check_sentence,
+    printed,
+)
 from tests.support.types import CATEGORIES, TYPES
 
 pytestmark = pytest.mark.filterwarnings(
@@ -175,6 +181,33 @@ def test_groups_of_few_numbers_are_not_told_apart(
         return
     check_notes(result.summary())
     assert all(row.p_value > 0.05 for row in rows if row.low <= 0 <= row.high)
+
+
+@pytest.mark.parametrize("n", [2, 8, 30])
+@pytest.mark.parametrize("epsilon", ["1/10", 1])
+def test_no_estimate_is_told_beside_an_interval_without_it(
+    epsilon: Any, n: int
+) -> None:
+    """“An estimated 100% (50% interval 0% to 18%)”: unbiased values of few people contradict a likelihood."""
+    design = dn.product(
+        {
+            "a": dn.warner(epsilon),
+            "b": dn.k_ary(CATEGORIES, epsilon),
+        }
+    )
+    answers = [{"a": "yes", "b": "never"}] * n
+    for seed in range(4):
+        source = seeded(f"level {epsilon} {n} {seed}")
+        result = dn.estimate(
+            dn.tally(dn.respond_all(design, answers, source=source))
+        )
+        summary = result.summary(level=0.5)
+        for row in summary.rows:
+            text = sentence(summary, row.name)
+            numbers = [number.value for number in printed(text.partition(";")[0])]
+            if "An estimated" in text and "%" in text.partition("interval")[2]:
+                value, low, high = numbers
+                assert low - 1e-3 <= value <= high + 1e-3, text
 
 
 @pytest.mark.parametrize("n", SIZES)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -349,10 +350,12 @@ def compared(shown: ShownQuestion) -> tuple[str, ...]:
     for name, value in differences.params.items():
         low, high = bounds[name]
         adjusted = differences.adjusted[name]
-        if not (low > 0 or high < 0 if request.always else adjusted <= 1 - LEVEL):
+        stated = state(value, low, high, (-1, 1))
+        is_apart = low > 0 or high < 0
+        is_sure = is_apart and (request.always or adjusted <= 1 - LEVEL)
+        if not is_sure or math.isnan(stated.value):
             continue
         group, _, category = name.partition(f" − {REST} · ")
-        stated = state(value, low, high, (-1, 1))
         label = labels[question.design.category_number(category)]
         p = "" if request.always else f"; adjusted p = {formats.p_value(adjusted)}"
         text = (

@@ -26,7 +26,7 @@ class Statement(NamedTuple):
     """An estimate with its interval, cut off at the ends of what is possible.
 
     Attributes:
-        value: the estimate; not a number where it is not known.
+        value: the estimate; not a number where it is not known, or where the interval does not hold it.
         low: the lower end.
         high: the upper end.
         possible: the range.
@@ -83,6 +83,8 @@ def state(
     Example:
         >>> state(-0.01, -0.05, 0.024)
         Statement(value=0.0, low=0.0, high=0.024, possible=(0.0, 1.0), beyond='below', fits=True)
+        >>> state(1.35, 0.1, 0.2).value
+        nan
         >>> state(1.35, -0.75, 3.4).is_undecided, state(math.nan, 0, math.inf, (0, math.inf)).is_undecided
         (True, True)
     """
@@ -93,6 +95,9 @@ def state(
     # An end that is not known compares as false; one that is off by the noise of a float is the end of the range.
     low = min(low, most) if low > least + _NOISE else least
     high = max(high, least) if high < most - _NOISE else most
+    if fits and not low - _NOISE <= value <= high + _NOISE:
+        # unbiased values of few people can contradict a likelihood
+        value = math.nan
     return Statement(value, low, high, possible, beyond, fits)
 
 

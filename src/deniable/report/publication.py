@@ -166,7 +166,7 @@ def _state_number(
     interval = f"{summary.level_text} {_credible(summary)}interval"
     ends = stated.ends(low, high)
     if not math.isfinite(stated.value):
-        return f"{bound.format(ends)} ({interval}; {facts})."
+        return f"{bound.format(ends)} ({interval}; {facts}). {remark}".rstrip()
     is_finite = math.isfinite(stated.high - stated.low)
     ends = f" {low} to {high}" if is_finite else f": {ends}"
     text = f"{claim.format(value)} ({interval}{ends}; {facts})."

@@ -31,8 +31,8 @@ def about_mean(row: Row, possible: Range = ANY) -> str:
     if not stated.fits:
         return f"The mean could not be estimated. {remark}"
     low, high = show(stated.low), show(stated.high)
-    if remark:
-        return f"The mean is {stated.ends(low, high)}. {remark}"
+    if remark or math.isnan(stated.value):
+        return f"The mean is {stated.ends(low, high)}. {remark}".rstrip()
     return f"The mean is about {show(stated.value)}; the interval goes from {low} to {high}."
 
 

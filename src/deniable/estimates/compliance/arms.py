@@ -141,12 +141,13 @@ class ArmComparison(Model):
                 f"The data cannot decide by how much the share of {name!r} differs between {self._device} and asking "
                 "directly: any difference would fit them."
             )
-        more = "more" if stated.value >= 0 else "less"
+        difference = self.params[name]
+        more = "more" if difference >= 0 else "less"
         shares = [state(arm.params[name], 0, 1) for arm in self.arms]
         remarks = (share.remark("0", "1") for share in shares)
         beyond = "".join(f" {remark}" for remark in dict.fromkeys(remarks) if remark)
         return (
-            f"With {self._device} the share of {name!r} is estimated {abs(100 * stated.value):.1f} points "
+            f"With {self._device} the share of {name!r} is estimated {100 * min(abs(difference), 1):.1f} points "
             f"{more} than when asked directly ({shares[0].value:.4f} against {shares[1].value:.4f}; "
             f"z = {self.z[name]:.2f}, p = {formats.p_value(self.p_values[name])}).{beyond} That more is nearer to the "
             "truth is an assumption: people who answer the device at random, or misunderstand it, raise a small share "
