@@ -210,6 +210,14 @@ def test_no_estimate_is_told_beside_an_interval_without_it(
                 assert low - 1e-3 <= value <= high + 1e-3, text
 
 
+@pytest.mark.parametrize("response", ["no", "yes"])
+def test_one_response_alone_explains_nothing(response: str) -> None:
+    """A slope of 2e-16 with an error of 0 had p = 0."""
+    rows = {"y": [response] * 6, "age": [1, 2, 4, 8, 16, 33]}
+    with pytest.raises(NotEstimable, match="every row has the same response"):
+        dn.regress("y ~ age", rows, design=dn.warner("1/2"), family="linear")
+
+
 @pytest.mark.parametrize("n", SIZES)
 def test_answers_together_are_told_truly(n: int) -> None:
     """Odds ratios without bound, undefined ones, and Cramér's V of nobody."""

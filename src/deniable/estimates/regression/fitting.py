@@ -448,7 +448,14 @@ def _build_likelihood(
         worth = np.arange(len(evidence.categories), dtype=np.float64)
         if evidence.scale is not None:
             worth = _levels(evidence.scale)
-        law = MeanLaw(evidence.given, evidence.values(worth))
+        values = evidence.values(worth)
+        if np.ptp(values) <= 1e-12 * abs(values).max():
+            raise NotEstimable(
+                "every row has the same response, which leaves no error to compare coefficients with; expected "
+                "responses that vary.",
+                "Ask more people.",
+            )
+        law = MeanLaw(evidence.given, values)
         return _Built(law, (matrix,), names, np.zeros(len(names)))
     link = LINKS[family]
     start = _level(names, float(link.inverse(float(_shares(evidence)[1]))))
