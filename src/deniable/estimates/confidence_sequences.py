@@ -7,6 +7,7 @@
 | `bernstein_bounds`    | the mean of bounded values in order of arrival             | exact      |
 | `widen`               | anything with a fixed-sample interval                      | asymptotic |
 | `log_joint_wealth`    | all shares of responses together                           | exact      |
+| `log_mean_wealth`     | a mean that was named beforehand, at many tallies          | exact      |
 
 Each is tightest at the planned number of responses n0, which has to be chosen before the data.
 """
@@ -33,6 +34,7 @@ PLANNED = 10_000
 _MAX_QUANTILE = 7.0  # beyond it 1 − level has no four digits left in a float
 _HALVINGS = 45  # of the logarithm of a share, from 1e-12 on
 _LEAST_SHARE = 1e-12
+_RUIN = -1e200  # the logarithm of 0, of which none are none
 _STAKES = np.linspace(
     -6, 6, 241
 )  # standard deviations of the mixture, half a nat apart at most
@@ -169,18 +171,25 @@ def _lowest_share(
 
 
 def log_joint_wealth(
-    counts: Vector, response_shares: Vector, level: float, planned: int
-) -> float:
+    counts: Matrix, response_shares: Vector, level: float, planned: int
+) -> Vector:
     """Return the logarithm of the martingale of all shares of responses; from ln(1/α) on they are rejected.
 
     Implements: a Dirichlet mixture centred at the shares l, ln Γ(c) − ln Γ(c + n) + Σ (ln Γ(cl_i + S_i) − ln Γ(cl_i)) −
-    Σ S_i·ln l_i.
+    Σ S_i·ln l_i. Of two sorts of responses it is the M of `share_bounds`.
+
+    Args:
+        counts: how many responses there are of each sort, along the last axis.
+        response_shares: l.
+        level: the confidence level of all regions together.
+        planned: the number of responses for which they are tuned.
     """
     strength = planned / mixture_divisor(level)
     centre = strength * response_shares
-    mixture = gammaln(strength) - gammaln(strength + counts.sum())
-    mixture += float((gammaln(centre + counts) - gammaln(centre)).sum())
-    return float(mixture - xlogy(counts, response_shares).sum())
+    terms = gammaln(centre + counts) - gammaln(centre)
+    terms -= xlogy(counts, response_shares)
+    total = gammaln(strength + counts.sum(axis=-1)) - gammaln(strength)
+    return vector(terms.sum(axis=-1) - total)
 
 
 def mean_bounds(
@@ -203,27 +212,38 @@ def mean_bounds(
         level: the confidence level of each sequence of intervals.
         planned: the number of responses for which they are tuned.
     """
-    least, most = scores.min(axis=1), scores.max(axis=1)
-    scale = np.sqrt(mixture_divisor(level) / planned) / spread
-    cut = 1 / np.maximum(most - least, np.finfo(float).tiny)
-    stakes = np.clip(np.outer(scale, _STAKES), -cut[:, None], cut[:, None])
-    weights = -(_STAKES**2) / 2
-    weights -= logsumexp(weights)
-    sent = counts > 0
-    values, times = scores[:, sent], counts[sent]
 
     def holds(means: Vector) -> NDArray[np.bool_]:
-        gains = stakes[:, :, None] * (values - means[:, None])[:, None, :]
-        with np.errstate(divide="ignore"):  # a stake of everything, lost
-            logs = np.log1p(np.maximum(gains, -1.0)) @ times
-        wealth = logsumexp(logs + weights, axis=1)
-        return np.asarray(wealth < -math.log(1 - level), np.bool_)
+        tallies = counts[:, None]
+        wealth = log_mean_wealth(scores, tallies, means, spread, level, planned)
+        return np.asarray(wealth[:, 0] < -math.log(1 - level), np.bool_)
 
-    average = vector(values @ times / times.sum())
+    average = vector(scores @ counts / counts.sum())
     return (
-        bisect_boundary(holds, average, least, _HALVINGS),
-        bisect_boundary(holds, average, most, _HALVINGS),
+        bisect_boundary(holds, average, scores.min(axis=1), _HALVINGS),
+        bisect_boundary(holds, average, scores.max(axis=1), _HALVINGS),
     )
+
+
+def log_mean_wealth(
+    scores: Matrix,
+    tallies: Matrix,
+    means: Vector,
+    spread: Vector,
+    level: float,
+    planned: int,
+) -> Matrix:
+    """Return the logarithm of the martingale of `mean_bounds`, a row for each mean and a column for each tally."""
+    width = np.ptp(scores, axis=1)
+    scale = np.sqrt(mixture_divisor(level) / planned) / spread
+    cut = 1 / np.maximum(width, np.finfo(float).tiny)[:, None]
+    stakes = np.clip(np.outer(scale, _STAKES), -cut, cut)
+    weights = -(_STAKES**2) / 2
+    weights -= logsumexp(weights)
+    gains = stakes[:, :, None] * (scores - means[:, None])[:, None, :]
+    with np.errstate(divide="ignore"):  # a stake of everything, lost
+        logs = np.maximum(np.log1p(np.maximum(gains, -1.0)), _RUIN)
+    return vector(logsumexp(logs @ tallies + weights[:, None], axis=1))
 
 
 def bernstein_bounds(

@@ -704,9 +704,26 @@ class Result(Rendered, ABC, Generic[AnyRow_co]):
         self, combination: Vector, request: IntervalRequest
     ) -> Interval:
         """Return the interval of a contrast from those of the single numbers."""
-        bounds = self._requested_bounds(request)
+        bounds = self._contrast_ends(request)
         covariance = self._contrast_covariance()
         return mover_interval(self._values(), covariance, combination, bounds)
+
+    def _contrast_ends(self, request: IntervalRequest) -> Bounds:
+        """Return the bounds that contrasts are recovered from; exact always-valid ones are not cut to possible values.
+
+        Why: a reach that is cut is no multiple of an error. Two shares of 0 would be told apart too often.
+        """
+        parts = self._independent_parts
+        if not request.always or not parts:
+            return self._requested_bounds(request)
+        ends = [part._contrast_ends(request) for part in parts]
+        lows, highs = np.concatenate(ends, axis=1)
+        return lows, highs
+
+    @property
+    def _independent_parts(self) -> Collection[Result[Any]]:
+        """The results whose numbers these are, one after the other, each with its own number of responses."""
+        return ()
 
     def test(self, hypothesis: str | Sequence[str]) -> HypothesisTest:
         """Test linear hypotheses about the numbers with Wald's test.

@@ -70,6 +70,8 @@ from deniable.tallies.responses import Responses
 MAX_SCORES = 1 << 14
 """Scores of responses from which exact always-valid intervals of sums are searched: a second's work."""
 
+_LEAST_VARIANCE = 1e-30  # of scores that are all alike, as of the sum of all shares
+
 
 @dataclass(frozen=True, slots=True)
 class ShareRow(Row):
@@ -405,6 +407,12 @@ class Estimate(Result[ShareRow], Generic[Evidence_co]):
     def _contrast_bounds(
         self, combination: Vector, request: IntervalRequest
     ) -> Interval:
+        if request.always and np.count_nonzero(combination) > 1:
+            self._check_always()
+            exact = self.evidence.always_sums(combination[None, :], request)
+            if exact is not None:
+                value, (low, high) = float(combination @ self.value), exact
+                return Interval(min(low[0], value), max(high[0], value))
         interval, level = (
             super()._contrast_bounds(combination, request),
             request.level,
@@ -413,17 +421,25 @@ class Estimate(Result[ShareRow], Generic[Evidence_co]):
             level = fixed_level(self.respondents, level, request.tuning).level
         return self.evidence.contrast_bounds(self, combination, level, interval)
 
+    def _contrast_ends(self, request: IntervalRequest) -> Bounds:
+        if request.always:
+            return self._open_bounds(request)
+        return super()._contrast_ends(request)
+
+    def _open_bounds(self, request: IntervalRequest) -> Bounds:
+        """Return always-valid bounds that may leave [0, 1]: exact ones where these are known and no method is named."""
+        self._check_always()
+        exact = self.evidence.always_bounds(request) if not request.method else None
+        return exact or self._widen(partial(self._bounds, request.method), request)
+
     def _check_always(self) -> None:
         super()._check_always()
         if self.evidence.dependent:
             raise refuse_always(self.evidence.dependent)
 
     def _always_bounds(self, request: IntervalRequest) -> Bounds:
-        """Return always-valid bounds within [0, 1]: exact ones where these are known, and no method is named."""
-        self._check_always()
-        exact = self.evidence.always_bounds(request) if not request.method else None
-        bounds = exact or self._widen(partial(self._bounds, request.method), request)
-        low, high = (np.clip(ends, 0.0, 1.0) for ends in bounds)
+        """Return always-valid bounds within [0, 1]."""
+        low, high = (np.clip(ends, 0.0, 1.0) for ends in self._open_bounds(request))
         if not self.bounded:
             return low, high
         return np.minimum(low, self.value), np.maximum(high, self.value)
@@ -624,20 +640,21 @@ class TallyEvidence(CountEvidence):
         self, weights: Matrix, request: IntervalRequest
     ) -> Bounds | None:
         """Return exact bounds of weighted sums; None where cells are no responses, or there are too many."""
-        basis, size = self.basis, len(self.basis.counts)
-        if not basis.channel.own_cells or len(weights) * size > MAX_SCORES:
+        cells = len(self.basis.counts)
+        if not self.basis.channel.own_cells or len(weights) * cells > MAX_SCORES:
             return None
-        inverse = np.column_stack(list(map(basis.linear.shares, np.eye(size))))
+        scores, spread = self.response_scores(weights)
+        counts, level, planned = self.basis.counts, request.level, request.tuning
+        return mean_bounds(scores, counts, spread, level, planned)
+
+    def response_scores(self, weights: Matrix) -> tuple[Matrix, Vector]:
+        """Return what each response counts for in weighted sums, and its standard deviation at even shares."""
+        linear, cells = self.basis.linear, len(self.basis.counts)
+        inverse = np.column_stack(list(map(linear.shares, np.eye(cells))))
         scores, categories = weights @ inverse, weights.shape[1]
-        even = basis.linear.expected(np.full(categories, 1 / categories))
+        even = linear.expected(np.full(categories, 1 / categories))
         variances = scores**2 @ even - (scores @ even) ** 2
-        return mean_bounds(
-            scores,
-            basis.counts,
-            np.sqrt(variances),
-            request.level,
-            request.tuning,
-        )
+        return scores, np.sqrt(np.maximum(variances, _LEAST_VARIANCE))
 
     def default_interval(self, method: str) -> str:
         return default(

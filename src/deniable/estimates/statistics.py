@@ -89,6 +89,10 @@ class Model(ABC):
         """Return the bounds of the intervals where no method by name does; None where one does."""
         return None
 
+    def open_bounds(self, request: IntervalRequest) -> Bounds | None:  # noqa: ARG002 - by default there are none
+        """Return exact always-valid bounds that are not cut to possible values; None where these are not known."""
+        return None
+
     def n_intervals(self) -> int:
         """Return how many intervals can miss separately."""
         return len(self.params)
@@ -175,6 +179,10 @@ class Statistic(Result[Row], Generic[AnyModel_co]):
     def _requested_bounds(self, request: IntervalRequest) -> Bounds:
         bounds = self.model.bounds(request)
         return super()._requested_bounds(request) if bounds is None else bounds
+
+    def _contrast_ends(self, request: IntervalRequest) -> Bounds:
+        bounds = self.model.open_bounds(request) if request.always else None
+        return super()._contrast_ends(request) if bounds is None else bounds
 
     def _bounds(self, method: str | None, level: float) -> Bounds:
         bounds = self.model.bounds(IntervalRequest(level, method))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar, cast
@@ -245,6 +245,10 @@ class GroupedEstimate(Groups[Row]):
 
     def _requested_bounds(self, request: IntervalRequest) -> Bounds:
         return join_bounds(self.groups.values(), request)
+
+    @property
+    def _independent_parts(self) -> Collection[Result[Any]]:
+        return self.groups.values()
 
     def _bounds(self, method: str | None, level: float) -> Bounds:
         return self._requested_bounds(IntervalRequest(level, method))

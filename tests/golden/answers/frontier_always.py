@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from scipy.stats import binom, norm
+from scipy.stats import norm
 
 from deniable.estimates import confidence_sequences as sequences
 from deniable.estimates.backing import Backing
 from tests.golden.runner import quantity
+from tests.support.looks import ever_missed
 
 
 @quantity("mixture_tuning")
@@ -51,9 +50,10 @@ def always_valid_share(
 def joint_log_martingale(
     counts: list[int], response_shares: list[float], n0: int, alpha: float
 ) -> float:
-    return sequences.log_joint_wealth(
+    wealth = sequences.log_joint_wealth(
         np.array(counts), np.array(response_shares), 1 - alpha, n0
     )
+    return float(wealth)
 
 
 @quantity("empirical_bernstein")
@@ -62,41 +62,6 @@ def empirical_bernstein(
 ) -> dict[str, float]:
     least, most = sequences.bernstein_bounds(np.array(values), low, high, 1 - alpha)
     return {"centre": (least + most) / 2, "radius": (most - least) / 2}
-
-
-Holds = Callable[[np.ndarray, np.ndarray], np.ndarray]
-
-
-def ever_missed(rate: float, looks: range, holds: Holds) -> float:
-    """Return the exact chance that a binomial count leaves what holds at one of the looks, by forward recursion.
-
-    What holds of the counts of one look is an interval, so that its two ends are found by bisection.
-    """
-    sizes = np.array(looks)
-    middle = np.clip(np.rint(sizes * rate), 0, sizes)
-    assert holds(middle, sizes).all()
-    ends = []
-    for outside in (np.full(len(sizes), -1.0), sizes + 1.0):
-        inside, out = middle.copy(), outside
-        for _ in range(math.ceil(math.log2(sizes[-1] + 2)) + 1):
-            tried = np.trunc((inside + out) / 2)
-            hold = holds(np.clip(tried, 0, sizes), sizes) & (tried != outside)
-            inside, out = np.where(hold, tried, inside), np.where(hold, out, tried)
-        ends.append(inside.astype(int))
-    low, high = ends
-    chances = binom.pmf(np.arange(looks[0] + 1), looks[0], rate)
-    missed = 0.0
-    for index, n in enumerate(sizes.tolist()):
-        if index:
-            grown = np.zeros(n + 1)
-            grown[:-1] = chances * (1 - rate)
-            grown[1:] += chances * rate
-            chances = grown
-        out_of = np.arange(n + 1)
-        is_out = (out_of < low[index]) | (out_of > high[index])
-        missed += float(chances[is_out].sum())
-        chances = np.where(is_out, 0.0, chances)
-    return missed
 
 
 def read_looks(looks: str) -> range:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import warnings as python_warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain, combinations
@@ -152,6 +152,10 @@ class DrawnEstimate(Result[ShareRow]):
 
     def _bounds(self, method: str | None, level: float) -> Bounds:
         return self._requested_bounds(IntervalRequest(level, method))
+
+    @property
+    def _independent_parts(self) -> Collection[Result[Any]]:
+        return self.parts.values()
 
     def cross_table(self, rows: str, columns: str) -> Table:
         """Return two attributes against each other, from those who were asked about both, brought to the totals that

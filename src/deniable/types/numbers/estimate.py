@@ -42,7 +42,7 @@ from deniable.estimates.sampling import (
     linear_values,
 )
 from deniable.estimates.sampling import estimate as sampling_estimate
-from deniable.estimates.shares import TallyEvidence, fitted
+from deniable.estimates.shares import CountEvidence, TallyEvidence, fitted
 from deniable.estimates.simplex import projection
 from deniable.estimates.stages import StageEvidence
 from deniable.estimates.statistics import Model, Statistic
@@ -177,23 +177,30 @@ class Mean(Model):
 
     def bounds(self, request: IntervalRequest) -> Bounds | None:
         """Return of two levels the interval of the share of the upper one, on the scale of the numbers."""
-        if self.scale.levels > 2:
-            return self._always_bounds(request) if request.always else None
-        low, width = float(self.range.low), float(self.range.width)
-        lows, highs = self.shares._requested_bounds(request)
-        return low + width * lows[1:], low + width * highs[1:]
-
-    def _always_bounds(self, request: IntervalRequest) -> Bounds | None:
-        """Return exact always-valid bounds from counts of all levels; None where only approximate ones are known."""
-        self.shares._check_always()
-        if request.method is not None or not isinstance(self.shares, Estimate):
-            return None
-        request = request._replace(level=bonferroni_level(1, request.level))
-        bounds = self.shares.evidence.always_sums(self.levels[None, :], request)
+        if self.scale.levels == 2:
+            return self._on_scale(self.shares._requested_bounds(request))
+        bounds = self.open_bounds(request) if request.always else None
         if bounds is None:
             return None
         ends = np.clip(bounds, float(self.range.low), float(self.range.high))
         return np.minimum(ends[0], self.value), np.maximum(ends[1], self.value)
+
+    def open_bounds(self, request: IntervalRequest) -> Bounds | None:
+        """Return exact always-valid bounds from counts of all levels; None where only approximate ones are known."""
+        self.shares._check_always()
+        if self.scale.levels == 2:
+            return self._on_scale(self.shares._contrast_ends(request))
+        if request.method is not None or not isinstance(self.shares, Estimate):
+            return None
+        request = request._replace(level=bonferroni_level(1, request.level))
+        evidence: CountEvidence = self.shares.evidence
+        return evidence.always_sums(self.levels[None, :], request)
+
+    def _on_scale(self, bounds: Bounds) -> Bounds:
+        """Return of two levels the interval of the share of the upper one, on the scale of the numbers."""
+        low, width = float(self.range.low), float(self.range.width)
+        lows, highs = bounds
+        return low + width * lows[1:], low + width * highs[1:]
 
     @property
     def warnings(self) -> tuple[Caution, ...]:
@@ -400,6 +407,11 @@ class NumberEstimate(Result):
         limits = [ranges.get(name, ranges[""]) for name in self.params]
         low, high = np.clip(bounds, *vector(limits).T)
         low[:1], high[:1] = self.mean._requested_bounds(request)
+        return low, high
+
+    def _contrast_ends(self, request: IntervalRequest) -> Bounds:
+        low, high = (ends.copy() for ends in super()._contrast_ends(request))
+        low[:1], high[:1] = self.mean._contrast_ends(request)
         return low, high
 
     def _bracket_bounds(self, level: float) -> Bounds:
