@@ -43,8 +43,11 @@ from deniable.estimates import compliance as compliance
 from deniable.estimates import cross_table as cross_table
 from deniable.estimates import posterior as posterior
 from deniable.estimates import unrelated_two_samples as unrelated_two_samples
+from deniable.estimates.by_answer import by_answer as by_answer
 from deniable.estimates.cross_tables import independence as independence
 from deniable.estimates.measures import correlation as correlation
+from deniable.estimates.quantiles import AnswerQuantiles as AnswerQuantiles
+from deniable.estimates.quantiles import quantiles_by_answer as quantiles_by_answer
 from deniable.estimates.regression import Regression as Regression
 from deniable.estimates.regression import regress as regress
 from deniable.estimates.sampling import Replicates as Replicates
@@ -92,6 +95,7 @@ from deniable.survey.packages import survey_design as survey_design
 from deniable.tallies import Tally as Tally
 from deniable.tallies.counts import Declared as Declared
 from deniable.tallies.decks import DeckTally as DeckTally
+from deniable.tallies.devices import read_confidence as read_confidence
 from deniable.tallies.responses import Responses as Responses
 from deniable.tallies.stages import StageTallies as StageTallies
 from deniable.tallies.weighted import WeightedTally as WeightedTally

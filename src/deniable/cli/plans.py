@@ -156,6 +156,7 @@ PLANS: dict[str, Plan] = {
     "total": plan.total_error,
     "detect": plan.how_small,
     "difference": plan.difference,
+    "by-answer": plan.by_answer,
     "split": plan.allocation,
     "two-samples": plan.two_sample_allocation,
     "cheaters": plan.cheater_detection,

@@ -83,6 +83,16 @@ def number_ranges(possible: Range) -> dict[str, Range]:
     return {"": possible, "sd": (0.0, (most - least) / 2)}
 
 
+def quantile_name(share: float) -> str:
+    """Return what a quantile is called.
+
+    Example:
+        >>> quantile_name(0.5), quantile_name(0.1)
+        ('median', 'quantile 0.1')
+    """
+    return "median" if share == 0.5 else f"quantile {share:g}"
+
+
 @dataclass(frozen=True, slots=True)
 class Caution:
     """Something about a result that calls for care.

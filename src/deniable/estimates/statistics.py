@@ -28,6 +28,7 @@ __all__ = ["Model", "Statistic"]
 _MODULES = (
     "compliance",
     "measures",
+    "quantiles",
     "regression.effects",
     "scrambled.estimates",
     "two_samples",

@@ -28,6 +28,7 @@ from deniable.plan.groups import (
 )
 from deniable.plan.honesty import crossover, noncompliance
 from deniable.plan.items import ConsideredItems, ItemsChoice, optimal_items
+from deniable.plan.outcomes import by_answer, mean_variance
 from deniable.plan.people import how_many, how_small, how_wide, sample_size_for_width
 from deniable.plan.planned import Planned
 from deniable.plan.precision import sample_size, variance, width
@@ -49,6 +50,7 @@ __all__ = [
     "allocation",
     "best_device",
     "best_under_caps",
+    "by_answer",
     "cheater_detection",
     "compare",
     "crossing",
@@ -64,6 +66,7 @@ __all__ = [
     "how_small",
     "how_wide",
     "ideal_deck_variance",
+    "mean_variance",
     "noncompliance",
     "optimal",
     "optimal_items",

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from deniable import exact
 from deniable.designs import Design
+from deniable.designs.attributes import direct
 from deniable.designs.labels import format_labels
+from deniable.designs.many_answers import matrix
+from deniable.designs.two_answers import warner
 from deniable.errors import InvalidRequest, InvalidResponse, quoted
 from deniable.files.arrow import to_items
 from deniable.files.row_names import check_same_people
@@ -59,6 +64,51 @@ def count_devices(
         tally(design, group, codes=codes)
         for design, group in zip(designs.values(), groups, strict=True)
     ]
+
+
+def read_confidence(values: Any, rates: Any) -> list[Responses[Design]]:
+    """Read a browser's `PerformanceNavigationTiming.confidence`: `value` and `randomizedTriggerRate` of each page load.
+
+    With the probability r, the rate of the row, a fair coin replaces the value: P = (1 − r)·I + (r/2)·J, Warner's
+    design with p = 1 − r/2 and ε = ln(2/r − 1). At r = 0 the value is plain, at r = 1 it says nothing.
+
+    Args:
+        values: "low" or "high" for each row; missing where the browser reports none.
+        rates: r of each row, from 0 to 1; a number for all rows, or a column.
+
+    Returns:
+        `Responses` for each rate, with all rows, as `Responses.of(…, devices=…)` does; for `dn.by_answer`.
+
+    Raises:
+        InvalidResponse: another value, or a rate that is not a number from 0 to 1.
+
+    Example:
+        >>> [round(part.design.epsilon, 4) for part in read_confidence(["high", "low"], ["0.5", "0.1"])]
+        [2.9444, 1.0986]
+    """
+    rows = to_items(values)
+    if rows is None:
+        raise InvalidResponse("the values are no column; expected low or high.")
+    column = [rates] * len(rows) if isinstance(rates, str | Real) else rates
+    devices = list(map(str, to_items(column) or ()))
+    designs = {rate: _confidence_design(rate) for rate in sorted(set(devices))}
+    return read_devices(designs, rows, devices)
+
+
+def _confidence_design(rate: str) -> Design:
+    """Return the design in which a fair coin replaces the value with the probability `rate`."""
+    r = exact.rational(rate)
+    if not 0 <= r <= 1:
+        raise InvalidResponse(
+            f"a rate is {rate}; expected a probability from 0 to 1.",
+            "Take randomizedTriggerRate as the browser gives it.",
+        )
+    labels = ("low", "high")
+    if r == 0:
+        return direct(labels)
+    if r == 1:
+        return matrix([["1/2", "1/2"]] * 2, categories=labels, symbols=labels)
+    return warner(p=1 - r / 2, categories=labels)
 
 
 def read_devices(

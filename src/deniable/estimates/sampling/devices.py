@@ -84,7 +84,7 @@ def estimate_devices(
         >>> round(found.params["yes"], 3), found.asked
         (0.424, '2 devices')
     """
-    _check_devices(rows)
+    check_devices(rows)
     designs, used = [each.design for each in rows], _used(rows)
     epsilon = max(each.design.epsilon for each in used)
     pooling = _Pooling.of(method, guess, designs, denominator)
@@ -103,7 +103,12 @@ def estimate_devices(
     )
 
 
-def _check_devices(rows: Sequence[Responses[Any]]) -> None:
+def check_devices(rows: Sequence[Responses[Any]]) -> None:
+    """Refuse devices that ask for something else than categories or numbers, and columns of different lengths.
+
+    Raises:
+        InvalidRequest: such devices or columns.
+    """
     for each in rows:
         if not isinstance(each.design, Design):
             raise InvalidRequest(
@@ -213,7 +218,7 @@ class _Pooling(NamedTuple):
 
     def blocks(self, rows: Sequence[Responses[Any]], sampling: Sampling) -> Blocks:
         """Return what each response says side by side with others, or together with those of its group."""
-        joined = _joined(rows)
+        joined = joined_values(rows)
         if self.method == "strata":
             return [joined]
         return partial(_pooled_values, joined, rows, sampling, self)
@@ -390,7 +395,7 @@ class _GroupFit:
         )
 
 
-def _joined(rows: Sequence[Responses[Any]]) -> RowValues:
+def joined_values(rows: Sequence[Responses[Any]]) -> RowValues:
     """Return the values of all rows, each by its own device."""
     parts = [row_values(each) for each in rows]
     first = parts[0]

@@ -175,7 +175,7 @@ def fieller(basis: SampledBasis, confidence: float) -> Ends:
         basis.value,
         basis.ratio,
         basis.quantile(confidence),
-        (basis.low, basis.high),
+        _scales(basis),
     )
 
 
@@ -206,10 +206,15 @@ def ratio_bounds(
 
 
 def are_ratios(basis: SampledBasis) -> NDArray[np.bool_]:
-    """Return which numbers are ratios of two others, on a scale that is known."""
-    return np.asarray(
-        np.isnan(basis.curve).any(axis=0) & np.isfinite(basis.low), np.bool_
-    )
+    """Return which numbers are ratios of two others; the scale of some is not known."""
+    has_parts = np.isfinite(basis.ratio).all(axis=0) | np.isfinite(basis.low)
+    return np.asarray(np.isnan(basis.curve).any(axis=0) & has_parts, np.bool_)
+
+
+def _scales(basis: SampledBasis) -> Ends:
+    """Return the least and the largest value of each ratio; infinite where they are not known."""
+    low, high = np.nan_to_num(basis.low, nan=-np.inf), basis.high
+    return vector(low), vector(np.nan_to_num(high, nan=np.inf))
 
 
 METHODS: dict[str, Callable[[SampledBasis, float], Ends]] = {
@@ -256,8 +261,9 @@ def widen_sampled(
         partial(compute, basis), basis.value, basis.people, confidence, planned
     )
     shares, ratios = np.isfinite(basis.curve).all(axis=0), are_ratios(basis)
-    least = np.select([shares, ratios], [0.0, basis.low], -np.inf)
-    most = np.select([shares, ratios], [1.0, basis.high], np.inf)
+    scale_low, scale_high = _scales(basis)
+    least = np.select([shares, ratios], [0.0, scale_low], -np.inf)
+    most = np.select([shares, ratios], [1.0, scale_high], np.inf)
     low, high = (vector(np.clip(end, least, most)) for end in ends)
     return low, high
 

@@ -80,6 +80,9 @@ MIN_DF = 8
 NOISE = 2.0
 """Standard errors within which the number of those who have an item says nothing about their mean."""
 
+_USUAL = 0.95
+"""The level at which a result calls for care."""
+
 # standard errors below 0 that chance reaches once in a hundred samples
 _BELOW = -2.3263
 
@@ -566,6 +569,9 @@ class SampledEstimate(Groups[SampledRow]):
             text = "a variance is estimated below 0, which says nothing: go by the interval."
             yield Caution("no-variance", text)
         ratios = are_ratios(self.basis)
+        is_open = ratios & np.isnan(self.low)
+        yield from self._empty_groups(is_open)
+        ratios &= ~is_open
         unknown = int(np.sum(~(self.ratio[2] < NOISE**-2) & ratios))
         if unknown:
             text = (
@@ -573,6 +579,18 @@ class SampledEstimate(Groups[SampledRow]):
                 f"{int(ratios.sum()):,} means: nothing is known about them."
             )
             yield Caution("within-noise", text)
+
+    def _empty_groups(self, ratios: NDArray[np.bool_]) -> Iterator[Caution]:
+        """Yield which ratios have no interval: that of their denominator reaches 0."""
+        quantile = self.basis.quantile(_USUAL)
+        empty = np.flatnonzero(ratios & ~(quantile**2 * self.ratio[2] < 1)).tolist()
+        if empty:
+            names = ", ".join(quoted(self.names[index], 60) for index in empty)
+            yield Caution(
+                "unbounded",
+                f"{names}: the data do not show that this group exists; no {self.quantity} can be given. Its interval "
+                "has no ends. Ask more people, or with a larger ε.",
+            )
 
     def _few_clusters(self) -> Iterator[Caution]:
         df = int(self.df)

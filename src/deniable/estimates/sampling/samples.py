@@ -360,8 +360,9 @@ class Sampling:
         """Return the degrees of freedom for a part of the rows: clusters and strata that have some of them."""
         if self._own_degrees is not None:
             return self._own_degrees
-        met = np.unique(self.clusters[rows])
-        return max(len(met) - len(np.unique(self.stratum_of[met])), 1)
+        met = np.flatnonzero(np.bincount(self.clusters[rows]))
+        strata = int(np.count_nonzero(np.bincount(self.stratum_of[met])))
+        return max(len(met) - strata, 1)
 
     @property
     def one_by_one(self) -> bool:

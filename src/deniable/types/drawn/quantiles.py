@@ -29,13 +29,13 @@ from deniable.estimates.results import (
     Description,
     IntervalMethod,
     number_ranges,
+    quantile_name,
 )
 from deniable.estimates.statistics import Model, Statistic
 from deniable.rendering import formats
 from deniable.types.drawn.buckets import FAN_OUT, Buckets
 from deniable.types.drawn.count import DrawnTally
 from deniable.types.drawn.design import DrawnDesign
-from deniable.types.numbers.estimate import quantile_name
 
 __all__ = ["BucketQuantiles", "bucket_quantiles", "tree_weights"]
 

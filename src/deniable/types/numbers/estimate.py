@@ -30,6 +30,7 @@ from deniable.estimates.results import (
     bounds_around,
     construct_result,
     number_ranges,
+    quantile_name,
     value_range,
 )
 from deniable.estimates.sampling import (
@@ -503,16 +504,6 @@ def _read_shares(source: Mapping[str, Any], design: NumberDesign | Ladder) -> An
     if hasattr(design, "designs"):
         kind = StageEvidence.type
     return construct_result(kind, shares, design)
-
-
-def quantile_name(share: float) -> str:
-    """Return what a quantile is called.
-
-    Example:
-        >>> quantile_name(0.5), quantile_name(0.1)
-        ('median', 'quantile 0.1')
-    """
-    return "median" if share == 0.5 else f"quantile {share:g}"
 
 
 def estimate(
