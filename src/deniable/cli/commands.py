@@ -51,6 +51,10 @@ COMMANDS = {
         "crosstab",
         "Estimate the share of each pair of answers to two questions, and test whether they hang together.",
     ),
+    "by-answer": (
+        "by_answer",
+        "Estimate the mean or quantiles of an exact outcome among the people with each answer.",
+    ),
     "release": (
         "releases",
         "Give out an answer in stages, and never pay twice: a ledger on your own machine.",

@@ -77,7 +77,9 @@ DESIGNS = "Sequence[Design] | Mapping[str, Design]"
 _ARGUMENTS = ("Design", DESIGNS)  # parameters of the library that are no options
 
 # parameters that are `float` and no share
-_NUMBERS = {"within", "sd", "bias", "epsilon", "delta", "error"}
+_NUMBERS = {
+    *("within", "sd", "sd_others", "gap", "bias", "epsilon", "delta", "error"),
+}
 
 _FLAGS = {  # of parameters that are called otherwise in the shell
     "as_json": ("--json",),

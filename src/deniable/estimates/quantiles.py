@@ -99,20 +99,21 @@ def quantiles_by_answer(
     inside, groups, masks = people.groups(domain, by)
     ordered, curves, influence = _OrderedRows.of(rows), [], []
     for group, mask in zip(groups, masks, strict=True):
+        degrees = people.degrees(np.asarray(mask & rows.joined.present, np.bool_))
         for cell in rows.cells(mask, device_weights=device_weights):
             for target in targets:
                 parts = (group, cell.answer, quantile_name(target))
                 curve = ordered.curve(cell, target, interpolation)
                 is_below = rows.outcome <= curve.value
                 influence.append(cell.values * (is_below - target))
-                curves.append(curve._replace(name=" · ".join(filter(None, parts))))
+                name = " · ".join(filter(None, parts))
+                curves.append(curve._replace(name=name, degrees=degrees))
     present = np.asarray(inside & rows.joined.present, np.bool_)
     variance, sample = people.describe(people.number(inside))
     weighted = ", rows weighted by device" if device_weights else ""
     model = AnswerQuantiles(
         tuple(curves),
         people.total_covariance(np.column_stack(influence)),
-        people.degrees(present),
         rows.asked.words,
         rows.asked.epsilon,
         f"{interpolation}, {variance}{weighted}",
@@ -128,6 +129,7 @@ class _Curve(NamedTuple):
 
     Attributes:
         name: of the quantile.
+        degrees: degrees of freedom of its variance.
         value: the estimate.
         expected: n·π·(1 − τ)·(1 − r)², by which the interval of an upper quantile is judged.
         limit: z from which the interval has no ends: |N| over its standard error.
@@ -136,6 +138,7 @@ class _Curve(NamedTuple):
     """
 
     name: str
+    degrees: int
     value: float
     expected: float
     limit: float
@@ -145,15 +148,20 @@ class _Curve(NamedTuple):
     @classmethod
     def from_source(cls, source: Sequence[Any]) -> _Curve:
         """Read a curve from JSON, which has null for infinite numbers."""
-        name, *numbers, low, high = source
+        name, degrees, *numbers, low, high = source
         value, expected, limit = (
             math.inf if number is None else float(number) for number in numbers
         )
-        return cls(name, value, expected, limit, vector(low), vector(high))
+        return cls(name, degrees, value, expected, limit, vector(low), vector(high))
 
-    def ends(self, z: float) -> tuple[float, float]:
-        """Return the interval: the estimate where nothing is nearer to 0 than z."""
-        if z >= self.limit:
+    def is_empty(self, level: float) -> bool:
+        """Say whether the data do not show that anybody has the answer."""
+        return quantile(level, self.degrees) >= self.limit
+
+    def ends(self, level: float) -> tuple[float, float]:
+        """Return the interval: the estimate where no value is within its error."""
+        z = quantile(level, self.degrees)
+        if self.is_empty(level):
             return -math.inf, math.inf
         low, high = (
             next(iter(values[levels <= z].tolist()), self.value)
@@ -169,7 +177,6 @@ class AnswerQuantiles(Model):
     Attributes:
         curves: each quantile with its intervals.
         influence: the covariance of U at the quantiles.
-        degrees: degrees of freedom.
         asked: what people were asked with.
         epsilon: its ε.
         method: how the quantiles were estimated.
@@ -182,7 +189,6 @@ class AnswerQuantiles(Model):
 
     curves: tuple[_Curve, ...]
     influence: Matrix
-    degrees: int
     asked: str
     epsilon: float
     method: str
@@ -196,12 +202,13 @@ class AnswerQuantiles(Model):
 
     @property
     def df(self) -> float:
-        return self.degrees
+        return min(curve.degrees for curve in self.curves)
 
     def covariance_matrix(self) -> Matrix:
         """Return the covariance to first order: each error is half of the 95 % interval over its quantile."""
         low, high = self._woodruff_bounds(_USUAL)
-        errors = (high - low) / 2 / quantile(_USUAL, self.degrees)
+        z = vector([quantile(_USUAL, curve.degrees) for curve in self.curves])
+        errors = (high - low) / 2 / z
         with np.errstate(invalid="ignore", divide="ignore"):
             slopes = errors / np.sqrt(np.diagonal(self.influence))
             return vector(np.outer(slopes, slopes) * self.influence)
@@ -211,15 +218,13 @@ class AnswerQuantiles(Model):
         return {"woodruff": self._woodruff_bounds}
 
     def _woodruff_bounds(self, level: float) -> Bounds:
-        z = quantile(level, self.degrees)
-        low, high = vector([curve.ends(z) for curve in self.curves]).T
+        low, high = vector([curve.ends(level) for curve in self.curves]).T
         return low, high
 
     @property
     def warnings(self) -> tuple[Caution, ...]:
         """Groups that may be empty, and upper quantiles of too few people."""
-        z = quantile(_USUAL, self.degrees)
-        empty = [curve.name for curve in self.curves if z >= curve.limit]
+        empty = [curve.name for curve in self.curves if curve.is_empty(_USUAL)]
         few = [curve.name for curve in self.curves if curve.expected < _MIN_EXPECTED]
         texts = {
             "unbounded": (
@@ -248,7 +253,7 @@ class AnswerQuantiles(Model):
             missing=self.missing,
             notes=(
                 "The outcome was observed exactly; only the answer is protected. Degrees of freedom: "
-                f"{self.degrees:,}.",
+                f"{self.df:,.0f}.",
             ),
         )
 
@@ -281,7 +286,6 @@ class AnswerQuantiles(Model):
 
 
 _FIELDS = (
-    "degrees",
     "asked",
     "epsilon",
     "method",
@@ -332,6 +336,7 @@ class _OrderedRows(NamedTuple):
         )
         return _Curve(
             "",
+            0,
             value,
             cell.worth * (1 - target),
             float(z[-1]),

@@ -76,7 +76,7 @@ def by_answer(
     sd_others: float | None = None,
     gap: float = 0.0,
     n: int | None = None,
-    margin: float | None = None,
+    within: float | None = None,
     level: float = 0.95,
     category: str | None = None,
 ) -> Planned:
@@ -89,23 +89,23 @@ def by_answer(
         sd_others: that of the others; by default the same.
         gap: how far the means of both lie apart. It usually costs most.
         n: how many respond; the half width of the interval is then returned.
-        margin: the half width that is wanted; the number of responses is then returned.
+        within: how far the interval may reach to both sides; the number of responses is then returned.
         level: of the interval.
         category: the answer; by default the last one.
 
     Raises:
-        InvalidRequest: n and margin both given or both left open, or numbers that do not fit.
+        InvalidRequest: n and within both given or both left open, or numbers that do not fit.
 
     Example:
         >>> from deniable.designs import warner
         >>> chrome = warner(p="0.7615077")
-        >>> by_answer(chrome, share=0.12, sd=600, gap=2160, margin=200).value
+        >>> by_answer(chrome, share=0.12, sd=600, gap=2160, within=200).value
         20062
     """
-    if (n is None) == (margin is None):
+    if (n is None) == (within is None):
         raise InvalidRequest(
-            "expected a number of responses or a margin, and exactly one of them.",
-            "For example n=20_000, or margin=200 in the unit of the outcome.",
+            "expected a number of responses or within=, and exactly one of them.",
+            "For example n=20_000, or within=200 in the unit of the outcome.",
         )
 
     def variance_at(size: int) -> float:
@@ -120,12 +120,12 @@ def by_answer(
         )
 
     z = quantile(read_probability(level, "the level"))
-    if margin is not None:
-        target = target_variance(None, margin, level, "normal") * (1 + _SAME)
+    if within is not None:
+        target = target_variance(None, within, level, "normal") * (1 + _SAME)
         n = smallest(lambda size: variance_at(size) <= target)
         if n is None:
             raise InvalidRequest(
-                f"no number of responses reaches the margin {margin:g}; expected a larger one."
+                f"no number of responses reaches ± {within:g}; expected a larger one."
             )
     assert n is not None
     half = z * math.sqrt(variance_at(n))
@@ -142,4 +142,4 @@ def by_answer(
     notes = (
         "The interval is Fieller's, which is wider where the share is hardly above its own error.",
     )
-    return Planned(sentence, half if margin is None else n, (line,), notes)
+    return Planned(sentence, half if within is None else n, (line,), notes)

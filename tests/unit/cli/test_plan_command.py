@@ -30,6 +30,10 @@ CASES = {
         "difference {die} direct --shares 0.3,0.2 --power 80%",
         "Ask 990 people, 637 and 353",
     ),
+    "by answer": (
+        "by-answer {die} --share 12% --sd 620 --gap 2150 --within 150",
+        "Among the 12% with the answer, the mean is known to ± 150",
+    ),
     "split": (
         "split {die} direct --shares 0.3,0.2 -n 1000 --costs 2,1",
         "Ask 561 people",

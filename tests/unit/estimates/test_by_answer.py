@@ -174,6 +174,9 @@ def test_groups_of_a_domain_are_that_part_alone(clustered: bool) -> None:
                 by_quantile.params[f"{browser} · {quantile}"]
                 == median.params[quantile]
             )
+            assert by_quantile.interval(
+                f"{browser} · {quantile}"
+            ) == median.interval(quantile)
     assert by.about("difference").groups == ("A", "B")
 
 
@@ -204,6 +207,7 @@ def test_a_group_that_may_be_empty_has_no_mean() -> None:
     assert list(median.interval("high · median")) == [-np.inf, np.inf]
     assert "do not show that this group exists" in str(median)
     assert "−∞ … ∞" in str(found)
+    found.plot()  # which leaves out what has no ends
 
 
 def test_weighing_devices_changes_nothing_where_all_are_alike_and_helps_where_not() -> (
