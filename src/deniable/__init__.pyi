@@ -45,7 +45,9 @@ from deniable.estimates import posterior as posterior
 from deniable.estimates import unrelated_two_samples as unrelated_two_samples
 from deniable.estimates.by_answer import by_answer as by_answer
 from deniable.estimates.cross_tables import independence as independence
+from deniable.estimates.lists import list_experiment as list_experiment
 from deniable.estimates.measures import correlation as correlation
+from deniable.estimates.prevalence import prevalence as prevalence
 from deniable.estimates.quantiles import AnswerQuantiles as AnswerQuantiles
 from deniable.estimates.quantiles import quantiles_by_answer as quantiles_by_answer
 from deniable.estimates.regression import Regression as Regression

@@ -146,6 +146,21 @@ def _two_samples() -> tuple[Result, Any]:
     ), None
 
 
+def _prevalence() -> tuple[Result, Any]:
+    return dn.prevalence(
+        [520, 330, 150],
+        validation=[[128, 10, 4], [15, 80, 12], [7, 10, 64]],
+        categories=["never", RISKY, "often"],
+    ), None
+
+
+def _list_experiment() -> tuple[Result, Any]:
+    counts, treated = [*[0, 1, 2] * 30, *[0, 1, 2, 2, 3] * 30], [0] * 90 + [1] * 150
+    return dn.list_experiment(
+        counts, treated, n_items=2, by=["north", RISKY] * 120
+    ), None
+
+
 def _regression() -> tuple[Result, Any]:
     design, rng = (
         dn.k_ary([RISKY, "once", "often"], epsilon=2),
@@ -1025,7 +1040,7 @@ def test_the_methods_paragraph_has_the_numbers_of_the_object(result: Result) -> 
         assert (
             "no finite ε" in told
             or isinstance(getattr(result, "design", None), dn.Deck)
-            or result.type == "deck"
+            or result.type in ("deck", "prevalence")  # of which no ε is claimed
         )
     assert "90% intervals" in told
     assert f"deniable {dn.__version__}" in told

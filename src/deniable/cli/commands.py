@@ -55,6 +55,14 @@ COMMANDS = {
         "by_answer",
         "Estimate the mean or quantiles of an exact outcome among the people with each answer.",
     ),
+    "prevalence": (
+        "analyses",
+        "Estimate the prevalence of a condition from an imperfect test, whose errors were estimated, too.",
+    ),
+    "list-experiment": (
+        "analyses",
+        "Estimate the share of a sensitive item from a list experiment (item count technique).",
+    ),
     "release": (
         "releases",
         "Give out an answer in stages, and never pay twice: a ledger on your own machine.",

@@ -79,6 +79,7 @@ _ARGUMENTS = ("Design", DESIGNS)  # parameters of the library that are no option
 # parameters that are `float` and no share
 _NUMBERS = {
     *("within", "sd", "sd_others", "gap", "bias", "epsilon", "delta", "error"),
+    *("cost", "control_variance", "covariance"),
 }
 
 _FLAGS = {  # of parameters that are called otherwise in the shell

@@ -160,6 +160,8 @@ PLANS: dict[str, Plan] = {
     "split": plan.allocation,
     "two-samples": plan.two_sample_allocation,
     "cheaters": plan.cheater_detection,
+    "prevalence": plan.prevalence,
+    "list-experiment": plan.list_experiment,
     "caps": plan.best_under_caps,
     "compliance": plan.noncompliance,
     "designs": plan.designs_at,

@@ -56,11 +56,17 @@ if TYPE_CHECKING:
 
 Columns: TypeAlias = tuple[tuple[str, ...], ...]
 SCHEMA = "result"
-PERCENTAGES = ("share", "frequency", "difference in share", "change in share")
+PERCENTAGES = (
+    "share",
+    "prevalence",
+    "frequency",
+    "difference in share",
+    "change in share",
+)
 """Quantities that people read as percentages."""
 
 _RANGES: Mapping[str, Range] = {
-    **dict.fromkeys(("share", "frequency"), SHARE),
+    **dict.fromkeys(("share", "prevalence", "frequency"), SHARE),
     **dict.fromkeys(
         ("difference in share", "change in share", "correlation"), (-1, 1)
     ),

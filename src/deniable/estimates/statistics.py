@@ -27,7 +27,9 @@ __all__ = ["Model", "Statistic"]
 
 _MODULES = (
     "compliance",
+    "lists",
     "measures",
+    "prevalence",
     "quantiles",
     "regression.effects",
     "scrambled.estimates",
@@ -71,6 +73,11 @@ class Model(ABC):
     def df(self) -> float:
         """The degrees of freedom of the covariance."""
         return math.inf
+
+    @property
+    def collected(self) -> tuple[str, ...]:
+        """How the data were collected, for a paper; empty for randomized responses."""
+        return ()
 
     @property
     def warnings(self) -> tuple[Caution, ...]:

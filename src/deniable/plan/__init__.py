@@ -27,7 +27,9 @@ from deniable.plan.groups import (
     two_sample_allocation,
 )
 from deniable.plan.honesty import crossover, noncompliance
+from deniable.plan.imperfect_tests import prevalence
 from deniable.plan.items import ConsideredItems, ItemsChoice, optimal_items
+from deniable.plan.lists import list_experiment
 from deniable.plan.outcomes import by_answer, mean_variance
 from deniable.plan.people import how_many, how_small, how_wide, sample_size_for_width
 from deniable.plan.planned import Planned
@@ -66,11 +68,13 @@ __all__ = [
     "how_small",
     "how_wide",
     "ideal_deck_variance",
+    "list_experiment",
     "mean_variance",
     "noncompliance",
     "optimal",
     "optimal_items",
     "power",
+    "prevalence",
     "propose",
     "sample_size",
     "sample_size_for_power",

@@ -74,8 +74,9 @@ def _describe(
         summary = thing.summary(
             level=level, method=method, simultaneous=simultaneous
         )
+        collected = getattr(getattr(thing, "model", None), "collected", ())
         sentences = [
-            *_describe_devices(devices, summary),
+            *(collected or _describe_devices(devices, summary)),
             _count_responses(summary, getattr(thing, "dropped", None)),
             *_describe_estimates(thing, summary),
         ]

@@ -59,6 +59,8 @@ _ESTIMATORS = {
     "fixed": "inverting the probabilities of the device, times how seldom an item is looked at",
     "conditional": "inverting the probabilities of the device among the responses about each item",
     "deck": "the mean of the numbers that were sent, under the law of the dealt cards",
+    "list experiment": "the difference between both arms of a list experiment",
+    "rogan-gladen": "inverting the shares of results among validated cases",
     "regression": "regression of the bits on the candidates",
 }
 _INTERVALS = {
@@ -74,6 +76,7 @@ _INTERVALS = {
     "recovered": "from the intervals of both",
     "fieller": "Fieller's intervals of a ratio",
     "given-found": "conditional on having been found",
+    "lang-reiczigel": "Lang and Reiczigel's",
     "fisher": "Fisher's, on the scale of artanh",
     "bracket": "all values that some distribution in the intervals of the shares has",
     "together": "all values that go with the intervals of both means",

@@ -46,6 +46,14 @@ CASES = {
         "cheaters --p 1/5,4/5 --share 15% --cheating 5% -n 600,400",
         "With 600 and 400 respondents",
     ),
+    "imperfect test": (
+        "prevalence --share 10% --width 0.06 --sensitivity 90% --specificity 98% --cost 5",
+        "Test 1,128 people",
+    ),
+    "list experiment": (
+        "list-experiment --share 10%",
+        "Ask 1,248 people in each arm",
+    ),
     "caps": (
         "caps --factor-yes 5 --factor-no 2",
         "Ask for the truth with a probability of 44.4%",

@@ -225,8 +225,11 @@ def _shares(
 
     Only those of the answers are needed: rows × answers, rows × answers × coefficients.
     """
-    ones, fitted = np.ones((len(matrix), 1)), sample.rows.matrices
-    matrices = tuple(matrix if x is fitted[0] else ones for x in fitted)
+    fitted = sample.rows.matrices
+    matrices = tuple(
+        matrix if x is fitted[0] else np.ones((len(matrix), x.shape[1]))
+        for x in fitted
+    )
     rows = replace(sample.rows, matrices=matrices, weights=None)
     eta = rows.eta(sample.theta[: rows.size])
     slopes = rows.law.share_slopes(eta)

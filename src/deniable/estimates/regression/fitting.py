@@ -50,12 +50,14 @@ from deniable.estimates.regression.likelihoods import (
     AnswerLaw,
     DeniedAnswerLaw,
     EquationLaw,
+    ListLaw,
     ManyAnswerLaw,
     MeanErrorLaw,
     MeanLaw,
     NormalLaw,
     OutcomeLaw,
     TwoAnswerLaw,
+    start_of_list,
 )
 from deniable.estimates.regression.models import (
     Maximum,
@@ -220,6 +222,84 @@ def regress(
     return _with_cautions(
         replace(fit, dropped=read.dropped, worth=worth, groups=groups), top
     )
+
+
+def regress_list(
+    formula: str,
+    data: Any,
+    counts: Vector,
+    treated: Vector,
+    n_items: int,
+    design: Design,
+    *,
+    constrained: bool = True,
+    sampling: Sampling | None = None,
+) -> Regression:
+    """Fit the regression of a list experiment; see `list_experiment`.
+
+    Args:
+        formula: any name, ~, and the covariates of the sensitive item and of the others.
+        data: a table of the covariates.
+        counts: how many items apply, a row for each person; NaN where that is missing.
+        treated: whether the sensitive item was shown, as 0 or 1; NaN likewise.
+        n_items: the number of other items.
+        design: the channel of the treated arm, by which privacy is described.
+        constrained: whether other items apply as often to members as to other people.
+        sampling: how the people were drawn.
+
+    Raises:
+        InvalidRequest: covariates or a sampling that do not fit.
+        NotEstimable: no person in one of the arms.
+    """
+    frame, terms = to_pandas(data), read_formula(formula).right
+    _check_errors(None, sampling, None, len(frame))
+    check_rows(counts, "counts", len(frame))
+    variables = list(Covariates.variables_of(terms, frame))
+    weights = None if sampling is None else sampling.weights
+    reasons = {
+        "they hold no count or no arm": np.isnan(counts) | np.isnan(treated),
+        "a covariate is missing": ~frame[variables].notna().all(axis=1).to_numpy(),
+        "their weight is 0": counts < 0 if weights is None else weights == 0,
+    }
+    is_used, dropped = _exclude_rows(reasons)
+    y, arm = counts[is_used], treated[is_used]
+    if np.ptp(arm) == 0:
+        raise NotEstimable(
+            "all people are in one arm; expected people in the control and in the treated arm."
+        )
+    covariates, matrix = Covariates.of(terms, frame.loc[is_used])
+    zeros = np.zeros(len(y), np.int64)
+    evidence = Evidence(
+        (design,), ("treated",), zeros, zeros, np.ones((len(y), 2)), zeros > 0
+    )
+    law = ListLaw(evidence.given, y, "binomial", arm, n_items)
+    weights = None if weights is None else weights[is_used]
+    shift = matrix[:, :0] if constrained else matrix
+    rows = RowLikelihood(law, (matrix, shift, matrix), weights)
+    names = [
+        f"{label}{name}"
+        for label in ("items ~ ", *([] if constrained else ["members ~ "]), "")
+        for name in covariates.names
+    ]
+    items, sensitive = (
+        _level(covariates.names, eta) for eta in start_of_list(law, weights).tolist()
+    )
+    start = np.concatenate([items, np.zeros(shift.shape[1]), sensitive])
+    top = highest(rows, [start, np.zeros_like(start)])
+    sample = Sample(
+        tuple(names),
+        rows,
+        rows,
+        top.theta,
+        covariates,
+        frame.loc[is_used, variables],
+        evidence,
+        None,
+        sampling,
+        is_used,
+    )
+    fit = _finish(formula, "list experiment", top, sample, None)
+    return _with_cautions(replace(fit, dropped=dropped), top)
 
 
 class _Rows(NamedTuple):

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, NamedTuple
 
 import numpy as np
-from scipy.special import expit, logit, logsumexp, ndtr, ndtri, softmax
+from scipy.special import betaln, expit, logit, logsumexp, ndtr, ndtri, softmax
 
 from deniable.estimates.covariances import Matrix, Vector, vector
 
@@ -474,6 +474,58 @@ class OutcomeLaw(AnswerLaw):
             mean += likely[:, None] * first
             curve += likely[:, None, None] * (second + _squares(first))
         return Derivatives(log, mean, curve - _squares(mean))
+
+
+@dataclass(frozen=True, eq=False)
+class ListLaw(OutcomeLaw):
+    """A list experiment: how many of J items apply, to which the sensitive one was added for the treated.
+
+    Predictors: the logit of an item's share, what that of members differs by, and the logit of the sensitive item.
+
+    Implements: the likelihood of [Ima11], Σ_j μ_j·Bin(y − j·t | J, h_j), with t = 1 for the treated.
+
+    Attributes:
+        treated: whether each row was shown the sensitive item, as 0 or 1.
+        n_items: J.
+    """
+
+    has_outcome = False
+    has_local_maxima = True
+
+    treated: Vector
+    n_items: int
+
+    @property
+    def bounded(self) -> tuple[int, ...]:
+        return tuple(range(self.predictors))
+
+    def _outcome(self, eta: Matrix, category: int) -> Derivatives:
+        predictor = eta[:, 0] + (eta[:, 1] if category else 0.0)
+        items, n, zeros = (
+            self.outcome - category * self.treated,
+            self.n_items,
+            np.zeros(len(eta)),
+        )
+        # infinite, and the probability 0, for less than no item or more than all
+        ways = -betaln(items + 1, n - items + 1) - math.log(n + 1)
+        share = expit(predictor)
+        return Derivatives(
+            ways + items * predictor - n * np.logaddexp(0, predictor),
+            np.column_stack([items - n * share, zeros]),
+            _symmetric(-n * share * (1 - share), zeros, zeros),
+        )
+
+
+def start_of_list(law: ListLaw, weights: Vector | None) -> Vector:
+    """Return rough logits of an item's share and of the sensitive item, by the means of both arms."""
+    is_treated = law.treated > 0
+    weights = np.ones(len(is_treated)) if weights is None else weights
+    control, treated = (
+        float(np.average(law.outcome[arm], weights=weights[arm]))
+        for arm in (~is_treated, is_treated)
+    )
+    shares = np.array([control / law.n_items, treated - control])
+    return vector(logit(np.clip(shares, 0.05, 0.95)))
 
 
 class MeanFunction(NamedTuple):

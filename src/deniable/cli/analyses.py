@@ -1,0 +1,106 @@
+"""`deniable prevalence` and `deniable list-experiment`: analyses of what no device of ours has drawn."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from deniable.cli.common import guard_command
+from deniable.cli.estimates import ResultOutput, show
+from deniable.cli.options import KINDS, Kind, find_options, parameter_help
+from deniable.cli.reading import read_floats, read_rows
+from deniable.estimates.lists import list_experiment as estimate_list
+from deniable.estimates.prevalence import prevalence as estimate_prevalence
+from deniable.estimates.results import Result
+
+
+def _read_results(text: str) -> Any:
+    """Read one number, or one for each result."""
+    numbers = read_floats(text)
+    return numbers if len(numbers) > 1 else int(numbers[0])
+
+
+_KINDS = KINDS | {
+    "int | Sequence[int] | Group": Kind("NUMBER|A,B,C", load=_read_results),
+    "ArrayLike": Kind("A,B;C,D", load=read_rows),
+    "object": Kind("COLUMN"),
+}
+_TEST, _LIST = (
+    find_options(function, _KINDS)
+    for function in (estimate_prevalence, estimate_list)
+)
+
+
+@partial(guard_command, library=_TEST, texts=parameter_help(estimate_prevalence))
+def prevalence(
+    *,
+    level: float = 0.95,
+    interval: str | None = None,
+    output: ResultOutput,
+    **options: Any,
+) -> None:
+    """Estimate the prevalence of a condition from an imperfect test, whose errors were estimated, too.
+
+    Args:
+        interval (profile|fieller|lang-reiczigel|normal|chebyshev): by default profile likelihood, of more than two
+            states normal.
+    """
+    _deliver(estimate_prevalence(**options), output, level=level, method=interval)
+
+
+@partial(guard_command, library=_LIST, texts=parameter_help(estimate_list))
+def list_experiment(
+    file: Path,
+    *,
+    level: float = 0.95,
+    interval: str | None = None,
+    sheet: str | None = None,
+    output: ResultOutput,
+    **options: Any,
+) -> None:
+    """Estimate the share of a sensitive item from a list experiment (item count technique).
+
+    Args:
+        file: a row for each person, with the columns that are named.
+        interval (normal|chebyshev): the interval method; of a regression also profile.
+    """
+    result = estimate_list(**options, data=_read_columns(file, sheet))
+    _deliver(result, output, level=level, method=interval)
+
+
+def _read_columns(file: Path, sheet: str | None) -> dict[str, list[Any]]:
+    """Read all columns of a file; numbers as numbers, also where they stand as text."""
+    import pyarrow as pa
+
+    from deniable.files.columns import open_columns
+
+    with open_columns(file, sheet=sheet) as opened:
+        names = list(opened.names or ())
+        table = pa.Table.from_batches(opened.coded_batches(names))
+    return {name: _read_numbers(table[name].to_pylist()) for name in names}
+
+
+def _read_numbers(values: list[Any]) -> list[Any]:
+    """Return a column as numbers where every text in it is one, and None where a cell is empty."""
+    present = [None if value == "" else value for value in values]
+    try:
+        return [
+            _read_number(value) if isinstance(value, str) else value
+            for value in present
+        ]
+    except ValueError:
+        return present
+
+
+def _read_number(text: str) -> float:
+    return int(text) if text.isdecimal() else float(text)
+
+
+def _deliver(result: Result[Any], output: ResultOutput, **intervals: Any) -> None:
+    output.deliver_result(
+        result,
+        lambda: show(result.summary(**intervals)),
+        lambda: result.plot(**intervals),
+        **intervals,
+    )
