@@ -65,6 +65,9 @@ from deniable.groups.estimates import Differences as Differences
 from deniable.groups.estimates import GroupedEstimate as GroupedEstimate
 from deniable.groups.separate import SeparateTallies as SeparateTallies
 from deniable.groups.tallies import GroupedTally as GroupedTally
+from deniable.learning.classifiers import CorrectedClassifier as CorrectedClassifier
+from deniable.learning.corrections import corrected_labels as corrected_labels
+from deniable.learning.corrections import corrected_rows as corrected_rows
 from deniable.order.admissibility import admissible as admissible
 from deniable.order.admissibility import repair as repair
 from deniable.order.blackwell import compare as compare

@@ -23,6 +23,7 @@ EXTRAS = {
     "duckdb": ("duckdb",),
     "elsewhere": ("openpyxl", "pyreadstat"),
     "fast": ("numba",),
+    "learn": ("sklearn",),
     "postgres": ("psycopg",),
     "spark": ("pyspark",),
 }

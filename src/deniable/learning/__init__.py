@@ -1,0 +1,1 @@
+"""Learning from labels and features that were released as responses, with estimators of scikit-learn or any other."""
