@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -27,7 +28,8 @@ settings.load_profile("fresh" if os.environ.get(SALT) else "fixed")
 @pytest.fixture
 def seeded(request: pytest.FixtureRequest) -> Source:
     """A source of random bytes that belongs to this test: the same bytes in every run, unless a salt is set."""
-    return seeded_source(request.node.nodeid)
+    # not `node.nodeid`, to which pytest-xdist adds the group where there are two processes
+    return seeded_source(f"{request.node.parent.nodeid}::{request.node.name}")
 
 
 @pytest.fixture(scope="session")
@@ -50,6 +52,18 @@ def spark() -> Iterator[SparkSession]:
         yield session
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[None]:
+    """Look for garbage neither while tests are collected nor, later, among them: tens of thousands stay to the end."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
+
+
+@pytest.hookimpl(tryfirst=True)  # pytest-xdist reads the groups in the same hook
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Put all tests on Spark into one group, which one process runs: starting a cluster takes longer than a test."""
     for item in items:

@@ -116,6 +116,7 @@ def _folder() -> Iterator[Path]:
     os.environ |= {
         "PYSPARK_PYTHON": sys.executable,
         "PYTHONPATH": os.pathsep.join([*roots, os.environ.get("PYTHONPATH", "")]),
+        "PYSPARK_SUBMIT_ARGS": f"--driver-java-options '{_SMALL_JVM}' pyspark-shell",
         "SPARK_HOME": str(Path(pyspark.__file__).parent),
         "SPARK_LOCAL_IP": "127.0.0.1",  # nothing that others could reach
         "SPARK_LOCAL_DIRS": str(folder),
@@ -144,6 +145,9 @@ def _session(master: str, settings: dict[str, str]) -> Iterator[SparkSession]:
             session.stop()
 
 
+_SMALL_JVM = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+"""Compile once and quickly: tests run many small jobs and no long one."""
+
 _QUIET = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
@@ -153,7 +157,7 @@ _QUIET = {
 MULTIPLIER = "spark.speculation.multiplier"
 _SMALL = {
     "spark.executor.memory": "640m",
-    "spark.executor.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",  # many small jobs and no long one
+    "spark.executor.extraJavaOptions": _SMALL_JVM,
     "spark.sql.adaptive.enabled": "false",
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.execution.arrow.maxRecordsPerBatch": str(BATCH),

@@ -12,14 +12,20 @@ from benchmarks import coverage
 import deniable as dn
 from deniable.designs import FAMILIES
 
-SETTINGS = tuple(coverage.settings())
+pytestmark = pytest.mark.xdist_group("settings of coverage")  # which one process designs
+
+
+@cache
+def settings(few: bool) -> list[Any]:
+    """What is measured; designing all of it takes seconds."""
+    return list(coverage.settings(few=few))
 
 
 @cache
 def exact_cells(n: int, method: str | None = None) -> dict[str, coverage.Cell]:  # noqa: ARG001 - what is planted
     """The cells that are sums over one count, of every registered design that has them."""
     found = {}
-    for family, told, design in SETTINGS:
+    for family, told, design in settings(False):
         fitted = coverage.Fitted(design, coverage.Sampling(n))
         if fitted.by_one_count:
             found[f"{family}({told:.70})"] = coverage.summed(fitted)
@@ -73,20 +79,12 @@ def test_the_score_interval_alone_would_be_found_out(
     )
 
 
-@cache
-def settings(few: bool) -> list[Any]:
-    """What is measured; designing all of it takes seconds."""
-    return list(coverage.settings(few=few))
-
-
-@pytest.mark.xdist_group("settings of coverage")
 def test_every_registered_design_is_measured() -> None:
     """Whatever is entered in the registry has rows, also where its intervals are looked at among counted people."""
     for few in (False, True):
         assert {family for family, _, _ in settings(few)} == set(FAMILIES)
 
 
-@pytest.mark.xdist_group("settings of coverage")
 def test_the_page_has_every_design_and_what_is_computed() -> None:
     page = coverage.PAGE.read_text(encoding="utf-8")
     for title, few in (
