@@ -12,7 +12,9 @@ from benchmarks import coverage
 import deniable as dn
 from deniable.designs import FAMILIES
 
-pytestmark = pytest.mark.xdist_group("settings of coverage")  # which one process designs
+pytestmark = pytest.mark.xdist_group(
+    "settings of coverage"
+)  # which one process designs
 
 
 @cache
