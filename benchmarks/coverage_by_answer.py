@@ -13,15 +13,9 @@ from collections.abc import Iterator
 import numpy as np
 
 import deniable as dn
-from benchmarks import coverage_predictors
-from benchmarks.coverage_predictors import PARTS, RATE, SHARES, Outcomes
+from benchmarks.coverage_predictors import LAWS, PARTS, RATE, SHARES
 
 GAP = 2.0
-LAWS: dict[str, Outcomes] = {
-    **coverage_predictors.LAWS,
-    "t, 3 df": lambda rng, n: rng.standard_t(3, size=n),
-    "Likert": lambda rng, n: rng.choice(5, n, p=[0.1, 0.2, 0.4, 0.2, 0.1]) * 1.0,
-}
 MEANS = {
     "normal": 0.0,
     "log-normal .3": np.exp(0.3**2 / 2) / 0.3,

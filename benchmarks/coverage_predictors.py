@@ -1,7 +1,7 @@
 """How often 95 % intervals of a randomized predictor's slope hold the truth, and how often its test is wrong.
 
 `python -m benchmarks.coverage_predictors [surveys] [part …]`, parts as in `PARTS`. The device answers by chance at the
-rate .4769846 of Chrome's confidence field; the outcome has one of four laws in the group, shifted in the others; a
+rate .4769846 of Chrome's confidence field; the outcome has one of six laws in the group, shifted in the others; a
 covariate is part of the formula, and the share depends on it.
 """
 
@@ -26,6 +26,8 @@ LAWS: dict[str, Outcomes] = {
     "log-normal .3": lambda rng, n: np.exp(0.3 * rng.normal(size=n)) / 0.3,
     "log-normal .5": lambda rng, n: np.exp(0.5 * rng.normal(size=n)) / 0.5,
     "exponential": lambda rng, n: rng.exponential(size=n),
+    "t, 3 df": lambda rng, n: rng.standard_t(3, size=n),
+    "Likert": lambda rng, n: rng.choice(5, n, p=[0.1, 0.2, 0.4, 0.2, 0.1]) * 1.0,
 }
 
 
@@ -52,9 +54,9 @@ def survey(
 
 def coverage(surveys: int, n: int, clusters: int = 0) -> Iterator[str]:
     """Yield for each law and share how often Fieller's and Student's intervals and the test are right."""
-    for law in LAWS:
+    for number, law in enumerate(LAWS):
         for share in SHARES:
-            rng = np.random.default_rng([n, clusters, int(1000 * share), len(law)])
+            rng = np.random.default_rng([n, clusters, int(1000 * share), number])
             held = np.zeros(4)
             for _ in range(surveys):
                 found = survey(rng, law, share, n, clusters)

@@ -7,6 +7,7 @@ drawn in law. How often value ± z·error holds the truth stands in the last col
 
 from __future__ import annotations
 
+import functools
 import itertools
 import sys
 import warnings
@@ -586,9 +587,12 @@ def bucket_tallies(
     counts = []
     for size, channel in zip(sizes, parts, strict=True):
         nodes = shares.reshape(channel.answers, -1).sum(axis=1)
-        rates = floats(channel) @ nodes
+        rates = _matrix(channel) @ nodes
         counts.append(generator.multinomial(size, rates / rates.sum()))
     return DrawnTally(design, np.concatenate(counts))
+
+
+_matrix = functools.cache(floats)
 
 
 def tree(repetitions: int) -> Iterator[str]:

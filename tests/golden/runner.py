@@ -3,6 +3,7 @@
 A golden file holds `reference` entries (id, quantity, inputs, expected, and perhaps a tolerance). Numbers in it were
 printed with 12 to 15 digits, so a matrix of thirds does not add up to exactly 1 there; `fractions` finds the simple
 fractions that were meant. Only the leaves that are expected are compared; null stands for infinite or undefined.
+Tolerances are absolute below 1, unless the answer was entered as `relative`.
 
 An entry is "uncovered" where nobody answers its quantity, where the answer takes other inputs, or where it raises
 `Uncovered`: a design or a method that we do not have, a file that is not here. Any other error is a difference.
@@ -27,6 +28,7 @@ import numpy as np
 HERE = Path(__file__).parent
 TOLERANCE = 1e-9
 QUANTITIES: dict[str, Callable[..., Any]] = {}
+RELATIVE: set[str] = set()
 DOCUMENTS: dict[tuple[str, str], Callable[..., Any]] = {}
 
 
@@ -42,7 +44,9 @@ class Outcome:
     verdict: str  # agrees, differs, uncovered
 
 
-def quantity(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def quantity(
+    name: str, *, relative: bool = False
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Enter a function as the one answer to a quantity; it is called with the entry's inputs."""
 
     def enter(answer: Callable[..., Any]) -> Callable[..., Any]:
@@ -51,6 +55,7 @@ def quantity(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
                 f"{name} is answered by {QUANTITIES[name].__module__} and {answer.__module__}"
             )
         QUANTITIES[name] = answer
+        RELATIVE.update([name] * relative)
         return answer
 
     return enter
@@ -73,13 +78,19 @@ def document(
     return enter
 
 
-def run(path: Path) -> list[Outcome]:
-    """Evaluate every entry of a file, each module of `tests.golden.answers` knowing some of them."""
+def read(path: Path) -> dict[str, list[dict[str, Any]]]:
+    """Read the entries of a file, and let each module of `tests.golden.answers` enter its answers."""
     from tests.golden import answers
 
     for module in pkgutil.iter_modules(answers.__path__):
         importlib.import_module(f"tests.golden.answers.{module.name}")
-    entries = json.loads(path.read_text())
+    entries: dict[str, list[dict[str, Any]]] = json.loads(path.read_text())
+    return entries
+
+
+def run(path: Path) -> list[Outcome]:
+    """Evaluate every entry of a file."""
+    entries = read(path)
     return [
         *(reference(entry) for entry in entries.get("reference", [])),
         *(printed(entry) for entry in entries.get("documents", [])),
@@ -90,7 +101,9 @@ def reference(entry: dict[str, Any]) -> Outcome:
     """Compare a brute-force value with ours."""
     try:
         got = answered(QUANTITIES.get(entry["quantity"]), entry["inputs"])
-        same = agrees(entry["expected"], got, entry.get("tolerance", TOLERANCE))
+        tolerance = entry.get("tolerance", TOLERANCE)
+        least = 0.0 if entry["quantity"] in RELATIVE else 1.0
+        same = agrees(entry["expected"], got, tolerance, least)
     except Uncovered as reason:
         return Outcome(entry["id"], entry["expected"], str(reason), "uncovered")
     except Exception as error:
@@ -134,18 +147,22 @@ def printed(entry: dict[str, Any]) -> Outcome:
     )
 
 
-def agrees(expected: Any, got: Any, tolerance: float = TOLERANCE) -> bool:
-    """Compare numbers relatively (absolutely below 1), and structures part by part.
+def agrees(
+    expected: Any, got: Any, tolerance: float = TOLERANCE, least: float = 1.0
+) -> bool:
+    """Compare numbers relatively (absolutely below `least`), and structures part by part.
 
     Raises:
         Uncovered: something is expected of which the answer says nothing.
     """
     if isinstance(expected, dict):
-        return isinstance(got, dict) and _agree_by_name(expected, got, tolerance)
+        return isinstance(got, dict) and _agree_by_name(
+            expected, got, tolerance, least
+        )
     if isinstance(expected, list):
         parts = list(got)
         return len(parts) == len(expected) and all(
-            agrees(one, two, tolerance)
+            agrees(one, two, tolerance, least)
             for one, two in zip(expected, parts, strict=True)
         )
     if expected is None:
@@ -154,17 +171,17 @@ def agrees(expected: Any, got: Any, tolerance: float = TOLERANCE) -> bool:
         isinstance(expected, str) and expected != "inf"
     ):
         return bool(expected == got)
-    near = tolerance * max(1.0, abs(float(expected)))
+    near = tolerance * max(least, abs(float(expected)))
     return float(expected) == float(got) or abs(float(expected) - float(got)) <= near
 
 
 def _agree_by_name(
-    expected: dict[str, Any], got: dict[str, Any], tolerance: float
+    expected: dict[str, Any], got: dict[str, Any], tolerance: float, least: float
 ) -> bool:
     """Compare what is answered first: a wrong number stays a difference beside one that nobody answers."""
     missing = sorted(expected.keys() - got.keys())
     if not all(
-        agrees(expected[key], got[key], tolerance)
+        agrees(expected[key], got[key], tolerance, least)
         for key in expected
         if key not in missing
     ):

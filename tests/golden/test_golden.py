@@ -48,6 +48,11 @@ def test_numbers_agree_to_nine_digits_and_structures_part_by_part() -> None:
     assert not agrees(1.0, 1.0 + 1e-6)
 
 
+def test_small_numbers_agree_relatively_where_the_sheet_says_so() -> None:
+    assert agrees(0.0001, 0.0002, tolerance=0.02)
+    assert not agrees({"a": [0.0001]}, {"a": [0.0002]}, tolerance=0.02, least=0)
+
+
 def test_printed_numbers_agree_to_half_a_unit_of_their_last_digit() -> None:
     assert agrees_as_printed(0.243, 0.24277)
     assert not agrees_as_printed(0.243, 0.2422)

@@ -34,7 +34,7 @@ def project(estimate: list[float]) -> list[float]:
     return projection(np.array(estimate)).tolist()
 
 
-@quantity("projected_error")
+@quantity("projected_error", relative=True)
 def projected_error(
     design: str, answers: int, n: int, epsilon: float, shares: str
 ) -> dict[str, float]:
@@ -57,7 +57,7 @@ def projected_error(
     }
 
 
-@quantity("projected_sample_size")
+@quantity("projected_sample_size", relative=True)
 def projected_sample_size(
     design: str,
     answers: int,
