@@ -18,6 +18,8 @@ from tests.support.seeded import seeded as seeded_source
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+    from xdist.remote import Producer
+    from xdist.scheduler import Scheduling
 
 # Laws try the same inputs in every run, and other ones where a salt is set. No test watches the clock.
 settings.register_profile("fixed", derandomize=True, deadline=None)
@@ -74,3 +76,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             *(each for each in asked if isinstance(each, str)),
         ):
             item.add_marker(pytest.mark.xdist_group("spark"))
+
+
+@pytest.hookimpl(optionalhook=True)  # `scripts/mutants` loads no plugins
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> Scheduling:
+    """Give each process whole files or groups: what the tests of a file share is built once."""
+    from xdist.scheduler import LoadGroupScheduling
+
+    class Files(LoadGroupScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            return super()._split_scope(nodeid).partition("::")[0]
+
+    return Files(config, log)

@@ -160,7 +160,6 @@ def used_first() -> dict[str, str]:
     return dict(map(ast.literal_eval, run.stdout.splitlines()))
 
 
-@pytest.mark.xdist_group("names that are used first")
 @pytest.mark.parametrize("name", deniable.__all__)
 def test_a_public_name_comes_first_in_a_fresh_interpreter(
     name: str, used_first: dict[str, str]

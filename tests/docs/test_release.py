@@ -25,7 +25,6 @@ import pytest
 import deniable
 from deniable.extras import COMMANDS
 
-pytestmark = pytest.mark.xdist_group("release")  # which one process builds
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))[
     "project"

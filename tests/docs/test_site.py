@@ -24,7 +24,6 @@ from tests.support import browser
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
-pytestmark = pytest.mark.xdist_group("site")  # which one process builds
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 MOST_CLICKS = 3

@@ -12,10 +12,6 @@ from benchmarks import coverage
 import deniable as dn
 from deniable.designs import FAMILIES
 
-pytestmark = pytest.mark.xdist_group(
-    "settings of coverage"
-)  # which one process designs
-
 
 @cache
 def settings(few: bool) -> list[Any]:
