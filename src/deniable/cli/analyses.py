@@ -1,4 +1,4 @@
-"""`deniable prevalence` and `deniable list-experiment`: analyses of what no device of ours has drawn."""
+"""`deniable regress`, `deniable prevalence` and `deniable list-experiment`: models of rows and of counts."""
 
 from __future__ import annotations
 
@@ -6,12 +6,15 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from deniable.cli.collected import ColumnOptions
 from deniable.cli.common import guard_command
-from deniable.cli.estimates import ResultOutput, show
+from deniable.cli.estimates import ResultOutput, SampleColumns, show
 from deniable.cli.options import KINDS, Kind, find_options, parameter_help
-from deniable.cli.reading import read_floats, read_rows
+from deniable.cli.reading import read_design, read_floats, read_rows
 from deniable.estimates.lists import list_experiment as estimate_list
 from deniable.estimates.prevalence import prevalence as estimate_prevalence
+from deniable.estimates.regression import regress as estimate_regression
+from deniable.estimates.regression.columns import read_formula
 from deniable.estimates.results import Result
 
 
@@ -30,6 +33,77 @@ _TEST, _LIST = (
     find_options(function, _KINDS)
     for function in (estimate_prevalence, estimate_list)
 )
+_DATA = ("formula", "devices", "codes", "values", "missing")
+_REGRESSION = find_options(estimate_regression, _KINDS, omit=_DATA)
+
+
+@partial(
+    guard_command,
+    library=_REGRESSION,
+    texts=parameter_help(estimate_regression),
+    unset=True,
+)
+def regress(
+    design: Path,
+    file: Path,
+    formula: str,
+    *,
+    value: list[str] | None = None,
+    missing: list[str] | None = None,
+    codes: bool = False,
+    effects: bool = False,
+    level: float = 0.95,
+    interval: str | None = None,
+    sheet: str | None = None,
+    sample: SampleColumns,
+    output: ResultOutput,
+    **options: Any,
+) -> None:
+    """Fit a regression to responses: by how much the share of an answer changes with each covariate.
+
+    Args:
+        design: what the responses were drawn with; or a mapping file (.toml), which names a device for each row, or
+            says what values mean.
+        file: a table with a row for each person.
+        formula: the column of responses, ~, and covariates, such as "cheated ~ age + C(region)".
+        value (VALUE=SYMBOL): which value of the responses means which symbol. May be repeated.
+        missing (VALUE): a value that means that nothing was sent. May be repeated.
+        codes: whole numbers are the indices of the symbols, from 0.
+        effects: average effects on the share, in place of coefficients.
+        interval (normal|profile|fieller|chebyshev): the interval method.
+    """
+    column = options.get("predictor") or read_formula(formula).left
+    responses = ColumnOptions(
+        design, (column,), value or (), missing or (), codes, sheet
+    )
+    data = _read_columns(file, sheet)
+    fit = estimate_regression(
+        formula,
+        data,
+        **_devices(responses),
+        **options,
+        sampling=sample.sampling(data),
+    )
+    _deliver(fit.effects() if effects else fit, output, level=level, method=interval)
+
+
+def _devices(columns: ColumnOptions) -> dict[str, Any]:
+    """Return the devices of a column of responses, and what its values mean."""
+    if not columns.mapped:
+        return {
+            "design": read_design(columns.design),
+            "values": columns.symbols,
+            "missing": columns.missing,
+            "codes": columns.codes or None,
+        }
+    (asked,) = columns.questions(None).values()
+    return {
+        "design": asked.design,
+        "devices": asked.devices or None,
+        "values": asked.values,
+        "missing": asked.missing,
+        "codes": asked.codes or None,
+    }
 
 
 @partial(guard_command, library=_TEST, texts=parameter_help(estimate_prevalence))

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from deniable.cli.common import console, guard_command
-from deniable.cli.estimates import ResultOutput, show
+from deniable.cli.estimates import ResultOutput, SampleColumns, show
 from deniable.cli.options import KINDS, Kind, find_options, parameter_help
 from deniable.cli.reading import read_design, read_floats
 from deniable.errors import InvalidRequest
@@ -36,17 +36,15 @@ def by_answer(
     response: str,
     rate: str | None = None,
     design: Path | None = None,
-    weights: str | None = None,
-    clusters: str | None = None,
-    strata: str | None = None,
     by: str | None = None,
     level: float = 0.95,
     always: bool = False,
     sheet: str | None = None,
+    sample: SampleColumns,
     output: ResultOutput,
     **options: Any,
 ) -> None:
-    """Estimate the mean of an exact outcome among the people with each answer; with --quantiles, its quantiles.
+    """Estimate the mean or quantiles of an exact outcome among the people with each answer.
 
     Say what the responses were drawn with: --rate for a browser's confidence field, or --design.
 
@@ -56,9 +54,6 @@ def by_answer(
         response (COLUMN): the column of the responses.
         rate (COLUMN): the column of randomizedTriggerRate; the responses are low and high.
         design (DESIGN): what the responses were drawn with, in place of a rate.
-        weights (COLUMN): the column that says how many people each row stands for.
-        clusters (COLUMN): the column of clusters, such as visitors or villages.
-        strata (COLUMN): the column of strata.
         by (COLUMN): the column of groups, each of which is estimated on its own.
         always: widen the intervals, so that those of all looks at growing data together cover with this level.
     """
@@ -67,21 +62,20 @@ def by_answer(
             "expected --rate or --design, and exactly one of them.",
             "For a browser's confidence field name the column of its rate: --rate rate.",
         )
-    sample = {"weights": weights, "clusters": clusters, "strata": strata}
-    names = {"rate": rate, "by": by, **sample}
-    named = {name: column for name, column in names.items() if column is not None}
-    columns = _read_columns(file, [outcome, response, *named.values()], sheet)
-    requested = {name: columns[column] for name, column in named.items()}
-    responses = _read_responses(
-        columns[response], requested.pop("rate", None), design
-    )
-    requested |= _sampling(requested, sample)
+    names = [outcome, response, *filter(None, (rate, by)), *sample.names.values()]
+    columns = _read_columns(file, names, sheet)
+    rates = None if rate is None else columns[rate]
+    responses = _read_responses(columns[response], rates, design)
+    sampling = sample.sampling(columns)
+    groups = None if by is None else columns[by]
     function: Any = quantiles_by_answer if "quantiles" in options else estimate
     if "interpolation" in options and "quantiles" not in options:
         raise InvalidRequest(
             "--interpolation is for quantiles; expected --quantiles."
         )
-    result = function(columns[outcome], responses, **requested, **options)
+    result = function(
+        columns[outcome], responses, sampling=sampling, by=groups, **options
+    )
     intervals = {"level": level, "always": always}
     output.deliver_result(
         result,
@@ -117,16 +111,6 @@ def _read_responses(
     if design is None:
         return list(read_confidence(column, rates))
     return Responses.of(read_design(design), column)
-
-
-def _sampling(
-    requested: dict[str, Any], sample: Mapping[str, object]
-) -> dict[str, Any]:
-    """Return the sampling that the options name; nothing where they name none."""
-    from deniable.estimates.sampling import Sampling
-
-    drawn = {name: requested.pop(name) for name in sample if name in requested}
-    return {"sampling": Sampling(**drawn)} if drawn else {}
 
 
 def _show(result: Any, intervals: Mapping[str, Any]) -> None:

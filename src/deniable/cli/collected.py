@@ -68,7 +68,7 @@ class ColumnOptions:
             return {
                 column: CollectedColumn(
                     known,  # type: ignore[arg-type]
-                    self._symbols_of_values(),
+                    self.symbols,
                     tuple(self.missing),
                     self.codes,
                 )
@@ -110,7 +110,9 @@ class ColumnOptions:
             source.seek(0)
         return question
 
-    def _symbols_of_values(self) -> dict[str, str]:
+    @property
+    def symbols(self) -> dict[str, str]:
+        """The symbol that each value means."""
         symbols: dict[str, str] = {}
         for pair in self.values:
             value, equals, symbol = pair.partition("=")

@@ -51,6 +51,10 @@ COMMANDS = {
         "crosstab",
         "Estimate the share of each pair of answers to two questions, and test whether they hang together.",
     ),
+    "regress": (
+        "analyses",
+        "Fit a regression to responses: by how much the share of an answer changes with each covariate.",
+    ),
     "by-answer": (
         "by_answer",
         "Estimate the mean or quantiles of an exact outcome among the people with each answer.",

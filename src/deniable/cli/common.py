@@ -6,10 +6,11 @@ import functools
 import inspect
 import io
 import json
+import re
 import sys
 import time
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +23,7 @@ from deniable.cli.options import (
     ParameterHelp,
     ShellOptions,
     command_help,
+    flag_of,
     group_options,
     library_parameters,
     load_arguments,
@@ -214,7 +216,11 @@ def _exit_codes(command: Callable[..., None]) -> Callable[..., None]:
             with _warnings_in_words(), hold_output() if writes else nullcontext():
                 command(**values)
         except DeniableError as error:
-            raise fail(error.problem, error.hint, code=_code(error)) from None
+            problem, hint = (
+                _name_options(text, parameters)
+                for text in (error.problem, error.hint)
+            )
+            raise fail(problem, hint, code=_code(error)) from None
         except BrokenPipeError:
             raise  # whoever read our stdout has gone; Typer leaves quietly
         except OSError as error:
@@ -293,6 +299,24 @@ def fail(problem: str, hint: str = "", *, code: int) -> typer.Exit:
     if hint:
         err.print(Text(hint, style="dim"), soft_wrap=True)
     return typer.Exit(code)
+
+
+def _name_options(text: str, parameters: Collection[str]) -> str:
+    """Return a text with options where it names parameters of Python that a command has; programs stay as they are.
+
+    Example:
+        >>> _name_options("Add it to values=, or say level=0.9.", ["value", "level"])
+        'Add it to --value, or say --level 0.9.'
+    """
+
+    def option(match: re.Match[str]) -> str:
+        name, more = match[1], match[2]
+        known = next(
+            (n for n in (name, name.removesuffix("s")) if n in parameters), ""
+        )
+        return f"{flag_of(known)}{' ' * bool(more)}{more}" if known else match[0]
+
+    return text if "dn." in text else re.sub(r"\b(\w+)=([\w.]?)", option, text)
 
 
 def _code(error: DeniableError) -> int:

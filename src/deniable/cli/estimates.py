@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from deniable.estimates import Result, Row, Summary
+    from deniable.estimates.sampling import Sampling
 
 _MAX_PAIRED = 5  # groups whose pairs, ten of them, are read at a glance
 _MAX_COMPARED = 50  # groups whose differences are shown without being asked for
@@ -117,6 +118,35 @@ class ResultOutput(CommandOutput):
             save_picture(plot(), self.chart)
         if self.out is not None:
             self.write(format_result(result, self.out, **options))
+
+
+@dataclass(frozen=True, kw_only=True)
+class SampleColumns:
+    """The columns of a file that say how its people were drawn.
+
+    Attributes:
+        weights (COLUMN): the column that says how many people each row stands for.
+        strata (COLUMN): the column of strata.
+        clusters (COLUMN): the column of clusters, such as villages or schools.
+    """
+
+    weights: str | None = None
+    strata: str | None = None
+    clusters: str | None = None
+
+    @property
+    def names(self) -> dict[str, str]:
+        """The columns that were named, by what they say."""
+        return {name: column for name, column in vars(self).items() if column}
+
+    def sampling(self, columns: Mapping[str, Sequence[Any]]) -> Sampling | None:
+        """Return how people were drawn; None if no column is named."""
+        from deniable.estimates.sampling import Sampling
+
+        drawn: dict[str, Any] = {
+            name: columns[column] for name, column in self.names.items()
+        }
+        return Sampling(**drawn) if drawn else None
 
 
 def check_ending(path: Path) -> None:

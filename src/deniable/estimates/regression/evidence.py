@@ -14,10 +14,19 @@ from deniable.channel.support import MAX_CELLS
 from deniable.designs import Design
 from deniable.designs.labels import format_labels, same_labels
 from deniable.designs.numbers import Scale
-from deniable.errors import Incompatible, InvalidRequest, NotEstimable, kind_of
+from deniable.errors import (
+    Incompatible,
+    InvalidRequest,
+    InvalidResponse,
+    NotEstimable,
+    kind_of,
+    quoted,
+)
 from deniable.estimates.covariances import Matrix, Vector, vector
 from deniable.estimates.linear import floats, written_inverse
 from deniable.estimates.rows import SentSets
+from deniable.files.arrow import is_absent
+from deniable.files.office import cell_text
 from deniable.tallies.devices import device_numbers
 from deniable.tallies.reading import read_distinct
 
@@ -184,6 +193,43 @@ def read_evidence(
         rows = np.flatnonzero(numbers == number)
         _read_rows(evidence, row_design, rows, responses[rows], codes)
     return evidence
+
+
+def translate_values(
+    cells: Sequence[object], *, meanings: Mapping[str, str], missing: Iterable[str]
+) -> Sequence[object]:
+    """Return the symbol of each cell, by what values mean; None where nothing was sent.
+
+    Cells are compared as text, and 1.0 is read as 1. Without meanings the cells are the symbols themselves.
+
+    Raises:
+        InvalidResponse: a value without a meaning, where there are some.
+    """
+    skipped = {*map(str, missing)}
+    if not (skipped or meanings):
+        return cells
+    symbols = {str(value): symbol for value, symbol in meanings.items()}
+    texts = [None if is_absent(cell) else cell_text(cell) for cell in cells]
+    is_sent = [text is not None and text not in skipped for text in texts]
+    if symbols:
+        unknown = next(
+            (
+                row
+                for row, text in enumerate(texts)
+                if is_sent[row] and text not in symbols
+            ),
+            None,
+        )
+        if unknown is not None:
+            raise InvalidResponse(
+                f"row {unknown + 1:,} holds {quoted(str(texts[unknown]), 80)}, which has no meaning; expected one of "
+                f"{format_labels([*symbols])}.",
+                "Add it to values=, or to missing= if nothing was sent.",
+            )
+    return [
+        symbols.get(str(text), cell) if sent else None
+        for cell, text, sent in zip(cells, texts, is_sent, strict=True)
+    ]
 
 
 def _read_rows(

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import compress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -32,6 +33,7 @@ from deniable.estimates.regression.evidence import (
     Integers,
     Mask,
     read_evidence,
+    translate_values,
 )
 from deniable.estimates.regression.fitted import (
     ERROR_DEVIATION,
@@ -96,6 +98,8 @@ def regress(
     devices: str | None = None,
     family: str | None = None,
     codes: bool | None = None,
+    values: Mapping[str, str] | None = None,
+    missing: Iterable[str] = (),
     sampling: Sampling | None = None,
     errors: str | None = None,
     intercepts: str | None = None,
@@ -126,6 +130,8 @@ def regress(
             "logit" (the default for 0 and 1) or "log"; or its law by likelihood, "normal" (a mixture of normal laws,
             whose slope is identified by their shape) or "bernoulli".
         codes: what whole numbers among the responses are, as for `dn.tally`: True for codes, False for labels.
+        values: which value means which symbol, such as {"1": "yes", "2": "no"}, as for `dn.tally_column`.
+        missing: values that mean that nothing was sent, such as ["9"].
         sampling: how the people in the table were drawn, a row for each, such as
             `dn.Sampling("w", strata="region", clusters="village", data=data)`: pseudo-likelihood.
         errors: the standard errors: "observed" information (the default), "expected" information, "outer" product of
@@ -181,6 +187,7 @@ def regress(
         intercepts,
         predictor,
         given,
+        partial(translate_values, meanings=values or {}, missing=missing),
     )
     read.evidence.check_rank()
     family = _choose_family(family, read)
@@ -375,6 +382,7 @@ def _read(
     intercepts: str | None,
     predictor: str | None,
     given: str | None,
+    translate: Callable[[Sequence[object]], Sequence[object]],
 ) -> _Rows:
     left, right = read_formula(formula)
     check_same_people(data=frame, sampling=sampling)
@@ -388,7 +396,7 @@ def _read(
     row_devices = None
     if devices is not None:
         row_devices = column(frame, devices, "the device").tolist()
-    evidence = read_evidence(design, responses, row_devices, codes=codes)
+    evidence = read_evidence(design, translate(responses), row_devices, codes=codes)
     needed = _needed_columns(frame, left, right, intercepts, predictor, given)
     weights = np.ones(len(frame)) if sampling is None else sampling.weights
     complete = frame[list(dict.fromkeys(needed))].notna().all(axis=1).to_numpy()
