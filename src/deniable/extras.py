@@ -21,7 +21,7 @@ EXTRAS = {
     "analysis": ("formulaic", "pandas"),
     "collect": ("uvicorn", "starlette", "msgspec", "jinja2", "prometheus_client"),
     "duckdb": ("duckdb",),
-    "elsewhere": ("openpyxl", "pyreadstat"),
+    "elsewhere": ("docx", "openpyxl", "pyreadstat"),
     "fast": ("numba",),
     "learn": ("sklearn",),
     "postgres": ("psycopg",),

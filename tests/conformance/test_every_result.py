@@ -9,6 +9,7 @@ import io
 import json
 import pickle
 import re
+import string
 from collections.abc import Callable
 from functools import cache, partial
 from typing import Any
@@ -68,6 +69,9 @@ METHODS = (
     "cov_params", "conf_int", "summary", "to_frame", "to_json", "from_json", "plot", "_repr_html_", "to_csv", "to_html",
     "to_latex", "to_markdown",
 )  # fmt: skip
+READ_BY_LATEX = {*string.printable, *"“”‘’²áäéöü"}
+"""Characters that LaTeX reads without a further package."""
+
 RISKY = "=<b>&|_%"  # a name that means something to HTML, Markdown, LaTeX and spreadsheets
 
 
@@ -1015,6 +1019,7 @@ def test_every_format_has_every_number(result: Result) -> None:
             ]
         ) > len(summary.rows)
     assert r"\begin{tabular}" in result.to_latex()
+    assert not set(result.to_latex()) - READ_BY_LATEX
     assert result.to_markdown().startswith("**")
     assert "<b>" not in result.to_markdown().replace(r"\<b\>", "")
 

@@ -341,8 +341,10 @@ class OutputFile:
         """Refuse early, before any work is done, to write where a file is."""
         check_out(self.out, force=self.force)
 
-    def write(self, text: str, message: str = "", *, private: bool = False) -> None:
-        """Write a text file that appears when it is complete, and say so; one with secrets for its owner alone."""
+    def write(
+        self, text: str | bytes, message: str = "", *, private: bool = False
+    ) -> None:
+        """Write a file that appears when it is complete, and say so; one with secrets for its owner alone."""
         if self.out is not None:
             write(self.out, text, force=self.force, private=private)
             say(message or f"wrote {self.out}")
@@ -389,12 +391,14 @@ def check_out(path: Path | None, *, force: bool) -> None:
         check_free(path, overwrite=force)
 
 
-def write(path: Path, text: str, *, force: bool, private: bool = False) -> None:
-    """Write a text file that appears when it is complete; one with secrets for its owner alone."""
+def write(
+    path: Path, text: str | bytes, *, force: bool, private: bool = False
+) -> None:
+    """Write a file that appears when it is complete; one with secrets for its owner alone."""
     from deniable.files.atomic import atomic_write
 
     with atomic_write(path, overwrite=force, private=private) as file:
-        file.write(text.encode() + b"\n")
+        file.write(text if isinstance(text, bytes) else text.encode() + b"\n")
 
 
 def print_json(document: str | Mapping[str, object]) -> None:

@@ -52,11 +52,13 @@ _MAX_PAIRED = 5  # groups whose pairs, ten of them, are read at a glance
 _MAX_COMPARED = 50  # groups whose differences are shown without being asked for
 _PICTURES = (".png", ".svg", ".pdf")
 _PAGE = "body{font:15px/1.5 system-ui,sans-serif;color:CanvasText;max-width:60rem;margin:2rem auto;padding:0 1rem}"
-_FORMATS: dict[str, Callable[[Summary[Row]], str]] = {
+_FORMATS: dict[str, Callable[[Summary[Row]], str | bytes]] = {
     ".csv": lambda summary: summary.to_csv(),
     ".md": lambda summary: summary.to_markdown(most=None),
     ".tex": lambda summary: summary.to_latex(most=None),
     ".html": lambda summary: html_page(summary.title, _PAGE, summary.to_html()),
+    ".docx": lambda summary: summary.to_docx(most=None),
+    ".xlsx": lambda summary: summary.to_xlsx(),
 }
 """What a summary can be written as, by the ending of the file's name; besides, `.json` is the result itself."""
 
@@ -161,7 +163,7 @@ def check_ending(path: Path) -> None:
         )
 
 
-def format_result(result: Result, path: Path, **options: Any) -> str:
+def format_result(result: Result, path: Path, **options: Any) -> str | bytes:
     """Return what a file of this name holds.
 
     Raises:

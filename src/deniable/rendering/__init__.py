@@ -1,7 +1,8 @@
-"""What people look at: one table in five formats, and a picture; the same for results, designs, tallies and plans.
+"""What people look at: one table in seven formats, and a picture; the same for results, designs, tallies and plans.
 
-A thing says what its table holds (`_sheet`), and text, HTML, LaTeX, Markdown and CSV follow, each escaped as its reader
-needs it. Of very many rows the largest are shown, and it is told how many are not; CSV has them all.
+A thing says what its table holds (`_sheet`), and text, HTML, LaTeX, Markdown, CSV, Word and Excel follow, each escaped
+as its reader needs it. Of very many rows the largest are shown, and it is told how many are not; CSV and Excel have
+them all.
 """
 
 from __future__ import annotations
@@ -38,7 +39,8 @@ _TEX = {
     "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}", ">": r"\textgreater{}",
     "|": r"\textbar{}", "[": "{[}", "]": "{]}", '"': r"\textquotedbl{}", "…": r"\dots{}", "ε": r"$\varepsilon$",
     "δ": r"$\delta$", "±": r"$\pm$", "≤": r"$\le$", "·": r"$\cdot$", "∞": r"$\infty$", "×": r"$\times$", "—": "---",
-    "−": "$-$",
+    "−": "$-$", "χ": r"$\chi$", "²": "$^2$", "π": r"$\pi$", "σ": r"$\sigma$", "ρ": r"$\rho$", "λ": r"$\lambda$",
+    "≥": r"$\ge$", "√": r"$\surd$", "→": r"$\to$",
 }  # fmt: skip
 _NUMBER = re.compile(r"[-+−±]?[\d.∞]|—$")
 _MINUS = re.compile(r"(?<![\w}\])-])-(?=\d)")  # before a number, and no hyphen
@@ -379,6 +381,29 @@ class Rendered:
             most: rows that are shown, the largest; None for all.
         """
         return to_markdown(self._sheet().shortened(most))
+
+    def to_docx(self, *, most: int | None = MAX_ROWS) -> bytes:
+        """Return the table as a document of Word.
+
+        Args:
+            most: rows that are shown, the largest; None for all.
+
+        Raises:
+            MissingExtra: python-docx is not installed.
+        """
+        from deniable.rendering import office
+
+        return office.to_docx(self._sheet().shortened(most))
+
+    def to_xlsx(self) -> bytes:
+        """Return the table as a workbook of Excel: all rows, with the sixteen digits that it keeps.
+
+        Raises:
+            MissingExtra: openpyxl is not installed.
+        """
+        from deniable.rendering import office
+
+        return office.to_xlsx(self._sheet())
 
     def plot(self, *, title: str = "", dark: bool = False) -> Figure:
         """Draw a picture.

@@ -12,12 +12,17 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from docx import Document
+from openpyxl import load_workbook
 
 import deniable as dn
 from deniable.cli.estimates import ENDINGS, format_result
 from deniable.errors import InvalidRequest
 from deniable.estimates import Row
+from deniable.estimates.formats import sheet
 from deniable.files.cells import safe_cell
+from deniable.rendering import Sheet
+from deniable.rendering.office import to_docx, to_xlsx
 
 RISKY = ["=HYPERLINK(1)", "a|b*c_d", "50% & more {x}", "<script>alert(1)</script>"]
 FOUND = dn.estimate(
@@ -25,8 +30,16 @@ FOUND = dn.estimate(
 )
 
 
-def text(ending: str) -> str:
+def content(ending: str) -> str | bytes:
     return format_result(FOUND, Path(f"result{ending}"), level=0.9)
+
+
+def text(ending: str) -> str:
+    return str(content(ending))
+
+
+def stream(ending: str) -> io.BytesIO:
+    return io.BytesIO(bytes(content(ending)))  # type: ignore[arg-type]
 
 
 def test_json_is_the_result_itself() -> None:
@@ -44,6 +57,40 @@ def test_csv_keeps_every_digit_and_starts_no_formula() -> None:
     for risky in ("+a", "-a", "@x", "\tx", "\rx"):
         assert safe_cell(risky) == f"'{risky}"
     assert safe_cell(-0.5) == -0.5
+
+
+def test_excel_keeps_its_sixteen_digits_and_starts_no_formula() -> None:
+    book = load_workbook(stream(".xlsx"))
+    head, *rows = book["table"].iter_rows()
+    cells = [
+        dict(zip([cell.value for cell in head], row, strict=True)) for row in rows
+    ]
+    assert [row["name"].value for row in cells] == RISKY
+    assert {row["name"].data_type for row in cells} == {"s"}
+    shares = [row["estimate"].value for row in cells]
+    assert shares == pytest.approx([*FOUND.params.values()], rel=1e-15)
+    notes = [cell.value for (cell,) in book["notes"].iter_rows()]
+    summary = FOUND.summary(level=0.9)
+    assert notes[1:] == [*summary.notes, *summary.warnings]
+
+
+def test_word_has_the_table_that_people_read() -> None:
+    document = Document(stream(".docx"))
+    (table,) = document.tables
+    cells = [tuple(cell.text for cell in row.cells) for row in table.rows]
+    expected = sheet(FOUND.summary(level=0.9), percent=False)
+    assert cells == [expected.heads, *expected.cells]
+    assert [note.text for note in document.paragraphs] == [
+        expected.caption,
+        *expected.notes,
+    ]
+
+
+def test_control_characters_are_spelled_out_in_office_files() -> None:
+    table = Sheet("", ("", "share"), (("yes\x1b[2J", "12%"),))
+    name = load_workbook(io.BytesIO(to_xlsx(table)))["table"]["A2"].value
+    (row,) = Document(io.BytesIO(to_docx(table))).tables[0].rows[1:]
+    assert name == row.cells[0].text == r"yes\x1b[2J"
 
 
 def test_markdown_and_latex_escape_names() -> None:
@@ -79,16 +126,14 @@ def test_of_very_many_numbers_a_page_shows_the_largest_and_a_table_all() -> None
     assert len(json.loads(many.to_json())["rows"]) == 100
 
 
-@pytest.mark.parametrize(
-    "name", ["result.xlsx", "result", "result.json.gz", ".json"]
-)
+@pytest.mark.parametrize("name", ["result.xls", "result", "result.json.gz", ".json"])
 def test_an_ending_that_says_nothing_is_refused(name: str) -> None:
     with pytest.raises(
         InvalidRequest,
-        match=r"expected a name that ends in \.json, \.csv, \.md, \.tex, \.html",
+        match=r"expected a name that ends in \.json, \.csv, \.md, \.tex, \.html, \.docx, \.xlsx",
     ):
         format_result(FOUND, Path(name), level=0.95)
-    assert ENDINGS == (".json", ".csv", ".md", ".tex", ".html")
+    assert ENDINGS == (".json", ".csv", ".md", ".tex", ".html", ".docx", ".xlsx")
 
 
 def test_a_table_has_a_head_for_each_column_and_tiny_numbers_are_not_shown_as_nothing() -> (
