@@ -142,7 +142,7 @@ def console(*, stderr: bool = False) -> Console:
     """Return where results go; on stderr, everything else."""
     from rich.console import Console
 
-    from deniable.rendering.terminal import printable
+    from deniable.rendering.formats import printable
 
     class PrintableConsole(Console):
         """Console that spells out control characters of whatever it prints."""
@@ -162,7 +162,7 @@ def messages() -> Console:
 
 def echo(text: str) -> None:
     """Print a line for programs exactly as it is; on a terminal, with control characters spelled out."""
-    from deniable.rendering.terminal import printable
+    from deniable.rendering.formats import printable
 
     typer.echo(printable(text) if sys.stdout.isatty() else text)
 

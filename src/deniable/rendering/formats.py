@@ -7,6 +7,7 @@ nearest. Respondents' pages, which speak several languages, format numbers in `s
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
@@ -17,6 +18,8 @@ MISSING = "—"
 """The cell of a number that is not known."""
 
 _LEVEL_DIGITS = 6
+# Control characters but tab and newline, and those that change the direction of what follows.
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 
 def epsilon(value: Ratio, digits: int = 4) -> str:
@@ -270,3 +273,13 @@ def _join_cell(values: Sequence[float | None], decimals: int) -> str:
         if value is not None and not math.isnan(value)
     ]
     return " … ".join(texts) if len(texts) == len(values) else MISSING
+
+
+def printable(text: str) -> str:
+    """Return a text whose control characters are spelled out: labels of others are printed, and steer no terminal.
+
+    Example:
+        >>> printable("yes\x1b[2J")
+        'yes\\\\x1b[2J'
+    """
+    return _CONTROL.sub(lambda match: ascii(match[0])[1:-1], text)

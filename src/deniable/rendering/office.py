@@ -6,7 +6,7 @@ import io
 import math
 from typing import TYPE_CHECKING, Any
 
-from deniable.rendering.terminal import printable
+from deniable.rendering.formats import printable
 
 if TYPE_CHECKING:
     from deniable.rendering import Sheet

@@ -1,27 +1,14 @@
-"""A `Sheet` as a table of Rich, for the shell, and text that cannot steer a terminal."""
+"""A `Sheet` as a table of Rich, for the shell."""
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from deniable.rendering import Sheet
+from deniable.rendering.formats import printable
 
 if TYPE_CHECKING:
     from rich.console import Group
-
-# Control characters but tab and newline, and those that change the direction of what follows.
-_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
-
-
-def printable(text: str) -> str:
-    """Return a text whose control characters are spelled out: labels of others are printed, and steer no terminal.
-
-    Example:
-        >>> printable("yes\x1b[2J")
-        'yes\\\\x1b[2J'
-    """
-    return _CONTROL.sub(lambda match: ascii(match[0])[1:-1], text)
 
 
 def to_rich(sheet: Sheet, *, main_column: int = 1, has_total: bool = False) -> Group:
