@@ -75,7 +75,7 @@ def ours() -> list[Row]:
         "three answers": dn.rr3_club(epsilon=1),
         "product of two": dn.product([dn.warner("1/2"), dn.k_ary(3, "1/2")]),
         "numbers": numbers,
-        "key-value": dn.pckv_grr(["a", "b", "c"], **weighed),
+        "key-value": dn.pckv_grr(["a", "b", "c"], **weighed, padding=1),
         "strings": dn.string_design(dn.Bloom(16), epsilon=1),
     }
     return [

@@ -59,10 +59,12 @@ TYPES = {
         ITEMS,
     ),
     "key-value, vectors": Type(
-        lambda epsilon: key_value.pckv_ue(["tea", "milk"], epsilon), {}, ITEMS
+        lambda epsilon: key_value.pckv_ue(["tea", "milk"], epsilon, padding=1),
+        {},
+        ITEMS,
     ),
     "key-value, one item": Type(
-        lambda epsilon: key_value.pckv_grr(["tea", "milk"], epsilon),
+        lambda epsilon: key_value.pckv_grr(["tea", "milk"], epsilon, padding=1),
         {"milk": -1},
         ITEMS,
     ),

@@ -166,8 +166,10 @@ CASES: dict[str, Callable[[], Case]] = {
     "numbers in groups": lambda: _numbers(**GROUPED),
     "numbers, finite population": lambda: _numbers(**FINITE),
     "items": lambda: _answers_of_items(dn.lpp_club(ITEMS, 1)),
-    "items, vectors": lambda: _answers_of_items(dn.pckv_ue(ITEMS, 1)),
-    "items, one of them": lambda: _answers_of_items(dn.pckv_grr(ITEMS, 3)),
+    "items, vectors": lambda: _answers_of_items(dn.pckv_ue(ITEMS, 1, padding=1)),
+    "items, one of them": lambda: _answers_of_items(
+        dn.pckv_grr(ITEMS, 3, padding=1)
+    ),
     "items in groups": lambda: Case(
         dn.lpp_club(ITEMS, 1),
         [{"tea": 0.5}, {}, {"milk": 1, "tea": -1}, {"tea": 1.0}] * 60,

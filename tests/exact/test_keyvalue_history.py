@@ -25,7 +25,9 @@ ITEMS = ["tea", "milk"]
 PAIRS = [
     pytest.param(lpp_club(ITEMS, 1), lpp_club(ITEMS, 2), id="club"),
     pytest.param(lpp_ddagger(ITEMS, 1), lpp_ddagger(ITEMS, 3), id="ddagger"),
-    pytest.param(pckv_ue(ITEMS, 1), pckv_ue(ITEMS, 2), id="ue"),
+    pytest.param(
+        pckv_ue(ITEMS, 1, padding=1), pckv_ue(ITEMS, 2, padding=1), id="ue"
+    ),
     pytest.param(
         pckv_ue(ITEMS, 1, padding=2),
         pckv_ue(ITEMS, 2, padding=2),

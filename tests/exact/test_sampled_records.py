@@ -29,14 +29,18 @@ TOLD = {
 
 
 def numbers_of_items(
-    rows: dn.Responses[Any], sampling: dn.Sampling, scaling: str | None = None
+    rows: dn.Responses[Any],
+    sampling: dn.Sampling,
+    scaling: str | None = None,
+    sizes: list[int] | None = None,
 ) -> dn.SampledEstimate:
     """Return all quantities of items together, with one covariance."""
     if rows.design.asks == "edges":
         block = OneEdgeRows.of(rows).block()
     else:
         chosen = read_scaling(dn.tally(rows), scaling)
-        block = KeyValueRows.of(rows, conditional=chosen == CONDITIONAL).block()
+        conditional = chosen == CONDITIONAL
+        block = KeyValueRows.of(rows, conditional=conditional, sizes=sizes).block()
     asked = Asked(rows.design, "items", rows.design.epsilon)
     return estimate_values([block], sampling, asked)
 
@@ -77,11 +81,21 @@ def sent_items(design: dn.KeyValueDesign) -> Sent:
 
 
 def moments(
-    sent: Sent, samples: list[tuple[int, ...]], sampling: dn.Sampling, **options: Any
+    sent: Sent,
+    samples: list[tuple[int, ...]],
+    sampling: dn.Sampling,
+    *,
+    sized: bool = False,
+    **options: Any,
 ) -> Any:
-    """Return mean, covariance and mean estimated covariance of the totals, over even samples and all responses."""
+    """Return mean, covariance and mean estimated covariance of the totals, over even samples and all responses.
+
+    With `sized` it is known how many items each of the people has.
+    """
     mean, square, told, device = 0.0, 0.0, 0.0, 0.0
     for people in samples:
+        if sized:
+            options["sizes"] = [len(PEOPLE[who]) for who in people]
         for rows, chance in sent(people):
             if not chance:
                 continue
@@ -154,6 +168,19 @@ def test_padding_that_is_too_short_cuts_off() -> None:
         dn.Sampling([1.5, 1.5]),
     )
     assert mean == pytest.approx([0.5, 1.5, 0.5, 0.25])
+
+
+@pytest.mark.parametrize("name", ["pckv_grr, 1 places", "pckv_ue, 1 places"])
+def test_known_numbers_of_items_put_back_what_was_cut_off(name: str) -> None:
+    """With each person's own number of items all totals are right on average, and so is their covariance."""
+    mean, true, told, _ = moments(
+        sent_items(TOLD[name]),
+        list(product(range(3), repeat=2)),
+        dn.Sampling([1.5, 1.5]),
+        sized=True,
+    )
+    assert mean == pytest.approx([*DEGREES, *WEIGHTS])
+    assert told == pytest.approx(true)
 
 
 @pytest.mark.parametrize(

@@ -191,7 +191,11 @@ LADDER = dn.ladder([COARSE, FINE])
 RUNG = LADDER.relaxations[0]
 BIT_RUNG = dn.relax(dn.rappor(32, epsilon=1), dn.rappor(32, epsilon=2))
 DRAWN = dn.drawn_items([dn.warner(1), dn.warner(1)])
-UE, GRR, CLUB = dn.pckv_ue(3, 1), dn.pckv_grr(3, 1), dn.lpp_club(3, 1)
+UE, GRR, CLUB = (
+    dn.pckv_ue(3, 1, padding=1),
+    dn.pckv_grr(3, 1, padding=1),
+    dn.lpp_club(3, 1),
+)
 SURVEY = survey(keys=Keys("0" * 64), questions=(question("apps", dn.unary(100, 2)),))
 HANDS = survey(
     keys=Keys("0" * 64),

@@ -40,8 +40,8 @@ DESIGNS: dict[str, tuple[Any, Any, dict[str, Any]]] = {
     ),
     "deck": (dn.integer_deck(40, 1), "yes", {"card": 3}),
     "key-value": (dn.lpp_club(ITEMS, 1), {"tea": 0.5}, {}),
-    "key-value vectors": (dn.pckv_ue(ITEMS, 1), {"tea": 0.5}, {}),
-    "key-value, one of them": (dn.pckv_grr(ITEMS, 3), {"tea": 0.5}, {}),
+    "key-value vectors": (dn.pckv_ue(ITEMS, 1, padding=1), {"tea": 0.5}, {}),
+    "key-value, one of them": (dn.pckv_grr(ITEMS, 3, padding=1), {"tea": 0.5}, {}),
     "edges": (dn.one_edge(ITEMS, 1), {"tea": 0.5}, {}),
     "strings": (
         dn.string_design(dn.Bloom(16, cohorts=4), 4),

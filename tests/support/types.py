@@ -62,10 +62,11 @@ TYPES: dict[str, Callable[[], Asked]] = {
         dn.lpp_club(ITEMS, 1), [{"tea": 0.5}, {}, None, {"milk": 1, "tea": -1}] * 20
     ),
     "key-value vectors": lambda: Asked(
-        dn.pckv_ue(ITEMS, 1), [{"tea": 0.5}, {}, None, {"milk": 1, "tea": -1}] * 20
+        dn.pckv_ue(ITEMS, 1, padding=1),
+        [{"tea": 0.5}, {}, None, {"milk": 1, "tea": -1}] * 20,
     ),
     "key-value, one of them": lambda: Asked(
-        dn.pckv_grr(ITEMS, 3), [{"tea": 0.5}, {}, None, {"milk": 1}] * 20
+        dn.pckv_grr(ITEMS, 3, padding=1), [{"tea": 0.5}, {}, None, {"milk": 1}] * 20
     ),
     "edges": lambda: Asked(
         dn.one_edge(ITEMS, 1), [{"tea": 0.5}, {"milk": 1}, {"coffee": 0}, None] * 20

@@ -358,7 +358,7 @@ def _pckv(entry: Printed) -> KeyValueDesign:
     """Build the design of an entry; its sign is kept as Warner's design of ε₂ keeps an answer."""
     sign = warner(entry.inputs["eps2"])
     kept = sign.probability(sign.symbols[0], given=sign.categories[0])
-    return pckv_ue(2, a=entry.inputs["a"], b=entry.inputs["b"], p=kept)
+    return pckv_ue(2, a=entry.inputs["a"], b=entry.inputs["b"], p=kept, padding=1)
 
 
 def _along_p(

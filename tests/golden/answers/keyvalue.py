@@ -44,7 +44,7 @@ def lpp_estimate(
 
 @quantity("pckv_eps")
 def pckv_eps(a: float, b: float, p: float, positions: int) -> dict[str, float]:
-    design = pckv_ue(positions, a=a, b=b, p=p)
+    design = pckv_ue(positions, a=a, b=b, p=p, padding=1)
     return {"vector": design.epsilon, "coordinate": symbol_design(design).epsilon}
 
 
@@ -72,5 +72,9 @@ def pckv_epsilon(entry: dict[str, Any]) -> float:
     given = entry["inputs"]
     odds = exp_below(given["eps2"])
     return pckv_ue(
-        2, a=fractions(given["a"]), b=fractions(given["b"]), p=odds / (odds + 1)
+        2,
+        a=fractions(given["a"]),
+        b=fractions(given["b"]),
+        p=odds / (odds + 1),
+        padding=1,
     ).epsilon

@@ -210,7 +210,7 @@ def test_what_cannot_be_certified_is_refused() -> None:
     with pytest.raises(InvalidRequest, match="for some of smokes"):
         dn.certify(small(), prior=["1/2", "1/2"])
     with pytest.raises(InvalidRequest, match="too many to be listed"):
-        dn.certify(dn.pckv_ue(3, 1), prior=["1/2", "1/2"])
+        dn.certify(dn.pckv_ue(3, 1, padding=1), prior=["1/2", "1/2"])
     pair = dn.Design("pair", 4, 4, Product((Diagonal(2, 3, 1), Diagonal(2, 3, 1))))  # type: ignore[arg-type]
     with pytest.raises(InvalidRequest, match="kind 'product'"):
         dn.certify(pair)

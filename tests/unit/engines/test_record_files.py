@@ -24,7 +24,11 @@ EDGES = {
     "item": ["tea", "milk ☕", 'a, "b"'],
     "weight": [1, 0.5, 0],
 }
-DESIGNS = [lpp_club(ITEMS, 1), pckv_ue(ITEMS, 1), pckv_grr(ITEMS, 1)]
+DESIGNS = [
+    lpp_club(ITEMS, 1),
+    pckv_ue(ITEMS, 1, padding=1),
+    pckv_grr(ITEMS, 1, padding=1),
+]
 
 
 @pytest.mark.parametrize("ending", FORMATS)

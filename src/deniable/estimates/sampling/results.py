@@ -6,7 +6,7 @@ import itertools
 import json
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any, ClassVar, cast
 
@@ -140,6 +140,7 @@ class SampledEstimate(Groups[SampledRow]):
         others: of items, the other quantities of each by name, such as "mean"; `about` returns them.
         evidence: where weights are even and nothing else is known of the sample, the estimate from counts, one for each
             group: then intervals are its own, also those that need whole counts.
+        doubts: what the type of question warns of.
     """
 
     type: ClassVar = "sampled"
@@ -170,6 +171,7 @@ class SampledEstimate(Groups[SampledRow]):
     totals: SampledEstimate | None = field(default=None, repr=False)
     others: Mapping[str, SampledEstimate] = field(default_factory=dict, repr=False)
     evidence: tuple[Any, ...] = field(default=(), repr=False)
+    doubts: tuple[Caution, ...] = ()
 
     def __post_init__(self) -> None:
         for name in _ARRAYS:
@@ -545,6 +547,7 @@ class SampledEstimate(Groups[SampledRow]):
     def warnings(self) -> tuple[Caution, ...]:
         """Shares and variances far below 0, means of perhaps nobody, and too few clusters to know how they differ."""
         return (
+            *self.doubts,
             *self._implausible(),
             *self._unknown_variances(),
             *nameless(self.ungrouped),
@@ -731,6 +734,7 @@ class SampledEstimate(Groups[SampledRow]):
                 for each in self.evidence
             ],
             "others": {name: each._source() for name, each in self.others.items()},
+            "doubts": [asdict(doubt) for doubt in self.doubts],
             "totals": None if self.totals is None else self.totals._source(),
         }
 
@@ -765,6 +769,10 @@ class SampledEstimate(Groups[SampledRow]):
                 evidence=tuple(
                     _read_evidence(each, design)
                     for each in documents.field(source, "evidence", list)
+                ),
+                doubts=tuple(
+                    Caution(**doubt)
+                    for doubt in documents.field(source, "doubts", list)
                 ),
             )
         except (KeyError, TypeError, ValueError):

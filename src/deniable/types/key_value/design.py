@@ -896,7 +896,7 @@ def pckv_ue(
     items: Labels,
     epsilon: exact.Rational | None = None,
     *,
-    padding: int = 1,
+    padding: int,
     a: exact.Rational | None = None,
     b: exact.Rational | None = None,
     p: exact.Rational | None = None,
@@ -919,7 +919,8 @@ def pckv_ue(
     Args:
         items: what people may have.
         epsilon: the most that may be revealed about a whole row.
-        padding: ℓ, the number of places; whoever has more items is represented by a part of them.
+        padding: ℓ, the number of places; people with more items are counted with ℓ of them. `plan.padding` chooses it
+            from the numbers of items that people have.
         a: how often an edge stays one.
         b: how often none stays none.
         p: how often a sign is kept.
@@ -935,7 +936,7 @@ def pckv_ue(
         InvalidNumber: ε is not positive.
 
     Example:
-        >>> round(pckv_ue(3, a=0.65, b=0.75, p=0.8).epsilon, 9)
+        >>> round(pckv_ue(3, a=0.65, b=0.75, p=0.8, padding=1).epsilon, 9)
         2.187655126
     """
     names = read_items(items)
@@ -958,7 +959,7 @@ def pckv_grr(
     items: Labels,
     epsilon: exact.Rational | None = None,
     *,
-    padding: int = 1,
+    padding: int,
     a: exact.Rational | None = None,
     p: exact.Rational | None = None,
     importance: Importance = None,
@@ -980,7 +981,7 @@ def pckv_grr(
     Args:
         items: what people may have, or how many there are.
         epsilon: the most that may be revealed about a whole row.
-        padding: about how many items people have.
+        padding: ℓ, the number of places, about as many as people have items; `plan.padding` chooses it.
         a: how often the item is sent unchanged.
         p: how often a sign is kept.
         importance: whose variance is to be small: one of its names, or a number for each; see `lpp_ddagger`.

@@ -206,7 +206,7 @@ def collect(
     Example:
         >>> from deniable.types.key_value.design import pckv_ue
         >>> edges = {"person": [1, 1, 2], "item": ["tea", "milk", "tea"], "weight": [1, 0.5, -0.5]}
-        >>> collect(pckv_ue(["tea", "coffee", "milk"], 1), edges).respondents
+        >>> collect(pckv_ue(["tea", "coffee", "milk"], 1, padding=1), edges).respondents
         2
     """
     read = read_edges(design, edges, **reading)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
@@ -46,14 +46,15 @@ from deniable.rendering.statements import SHARE
 from deniable.types.key_value.count import KeyValueTally
 from deniable.types.key_value.design import KeyValueDesign
 from deniable.types.key_value.items import (
-    CROWDED,
     DegreeDistribution,
+    KeptShare,
     Ranked,
     Shrunk,
+    Sizes,
     check_number,
     degree_distribution,
     kept_share,
-    padding_warning,
+    padding_cautions,
     shrunk,
     top,
 )
@@ -417,11 +418,46 @@ class ItemEstimate(Result[Row]):
         """
         return shrunk(self._key_values)
 
-    def corrected(self, sizes: Mapping[int, float]) -> ItemEstimate:
-        """Return the estimate with what padding cut off put back, given the shares of people by number of items."""
+    def corrected(self, sizes: Sizes) -> ItemEstimate:
+        """Return the estimate with what padding cut off put back, given the shares of people by number of items.
+
+        Args:
+            sizes: the share of people with each number of items; or the estimate of a question with these numbers as
+                its categories, whose errors then widen the intervals.
+
+        Raises:
+            InvalidRequest: the design does not pad, or the shares do not fit.
+        """
         numbers = self._key_values
         kept = kept_share(numbers.tally.design, sizes)
-        return replace(self, numbers=replace(numbers, kept=kept, corrected=True))
+        return replace(self, numbers=replace(numbers, kept=kept))
+
+    def average_degree_bounds(
+        self, *, most: int | None = None, level: float = 0.95
+    ) -> Interval:
+        """Return bounds of the average degree of an item that include what padding may have cut off.
+
+        Why: min(s, ℓ) of s items are counted, and s ≤ max(most, ℓ)·min(s, ℓ)/ℓ. Both ends are attained: by people with
+        at most ℓ items, and by people with either none or `most`.
+
+        Args:
+            most: the largest number of items that anybody has; all items there are, if it is not given.
+            level: of the interval.
+
+        Raises:
+            InvalidRequest: fewer than one, or a level outside (0, 1).
+
+        Example:
+            >>> from deniable.types.key_value.design import pckv_ue
+            >>> from deniable.types.key_value.count import tally
+            >>> found = estimate(tally(pckv_ue(["tea", "coffee"], 9, padding=1), ["+0", "0-", "0-"] * 99))
+            >>> low, high = found.average_degree_bounds()
+            >>> 140 < low < 149 and high == 297
+            True
+        """
+        if most is not None:
+            check_number("most", most)
+        return self._key_values.degree_bounds(most, bonferroni_level(1, level))
 
     @property
     def _key_values(self) -> KeyValueNumbers:
@@ -629,8 +665,7 @@ class KeyValueNumbers:
         tally: the counts.
         linear: the estimates per respondent, on the scale from −1 to 1.
         population: how many people there are, "census" if all of them responded, None if respondents are independent.
-        kept: the share of edges that padding let through; 1 unless a correction was made.
-        corrected: whether it was made.
+        kept: the share of edges that padding counted, for a correction; None without one.
     """
 
     type: ClassVar[str] = "key-value"
@@ -640,13 +675,38 @@ class KeyValueNumbers:
     tally: KeyValueTally
     linear: ItemLinear
     population: int | str | None = None
-    kept: float = 1.0
-    corrected: bool = False
+    kept: KeptShare | None = None
 
     @property
     def design(self) -> KeyValueDesign:
         """The design the responses were drawn with."""
         return self.tally.design
+
+    @property
+    def kept_value(self) -> float:
+        """The share of edges that padding counted; 1 without a correction."""
+        return 1.0 if self.kept is None else self.kept.value
+
+    @property
+    def _kept_noise(self) -> float:
+        """The relative variance of that share."""
+        return 0.0 if self.kept is None else self.kept.relative_variance
+
+    def _put_back(self, bounds: Bounds, values: Vector, level: float) -> Bounds:
+        """Return the bounds of values after the correction, from those before."""
+        return (
+            bounds if self.kept is None else self.kept.widen(bounds, values, level)
+        )
+
+    def degree_bounds(self, most: int | None, level: float) -> Interval:
+        """Return bounds of the average degree of an item, if nobody has more than `most` items."""
+        scheme, n = self.design.scheme, self.tally.respondents
+        degree = self.edges().times(degree_factor(n, scheme.items, "items") * n)
+        low, high = degree.interval(level=level)
+        if self.kept is None and not scheme.one_each:
+            size = min(most or scheme.items, scheme.items)
+            high *= max(size / scheme.multiplier, 1.0)
+        return Interval(*(min(max(end, 0.0), float(n)) for end in (low, high)))
 
     @property
     def frequency(self) -> Vector:
@@ -659,7 +719,7 @@ class KeyValueNumbers:
             raise NotEstimable(
                 f"{self.design.name} does not tell who has an item; expected a design such as lpp_club() or pckv_ue()."
             )
-        return self.linear.frequency / self.kept
+        return self.linear.frequency / self.kept_value
 
     @property
     def weight(self) -> Vector:
@@ -675,7 +735,7 @@ class KeyValueNumbers:
                 f"{self.design.name} was built for frequencies alone and does not tell weights.",
                 "Build it with an importance for the weight or the mean.",
             )
-        return self.linear.weight / self.kept
+        return self.linear.weight / self.kept_value
 
     @property
     def mean(self) -> Vector:
@@ -695,8 +755,10 @@ class KeyValueNumbers:
     @property
     def variances(self) -> tuple[Vector, Vector, Vector]:
         """The variances of frequency and centred weight, and their covariance, for each item."""
-        var_f, var_w, cov = (part / self.kept**2 for part in self.linear.variances)
-        return var_f, var_w, cov
+        scale, noise = self.kept_value**2, self._kept_noise
+        var_f, var_w, cov = (part / scale for part in self.linear.variances)
+        f, w = (part / self.kept_value for part in self.linear.values)
+        return var_f + noise * f**2, var_w + noise * w**2, cov + noise * f * w
 
     def variance(self, what: str) -> Vector:
         """Return the variance of the frequency, weight or mean of each item; the mean's by the delta method."""
@@ -715,7 +777,11 @@ class KeyValueNumbers:
         """Return the covariance of the frequencies and then the weights of some items."""
         (middle, half), eye = self.design.scale, np.eye(len(items))
         turn = np.block([[eye, 0 * eye], [middle * eye, half * eye]])
-        matrix = self.linear.matrix(list(items)) / self.kept**2
+        values = np.concatenate([part[list(items)] for part in self.linear.values])
+        matrix = self.linear.matrix(list(items)) / self.kept_value**2
+        matrix = matrix + self._kept_noise / self.kept_value**2 * np.outer(
+            values, values
+        )
         return np.asarray(turn @ matrix @ turn.T, np.float64)
 
     def covariance_of_means(self) -> Matrix:
@@ -741,9 +807,11 @@ class KeyValueNumbers:
         }
         if rates is not None and rates.few:
             methods = dict(reversed(methods.items()))
-        return {
-            name: _scale_bounds(methods[name], 1 / self.kept) for name in methods
-        }
+
+        def corrected(method: IntervalMethod, level: float) -> Bounds:
+            return self._put_back(method(level), self.linear.values[0], level)
+
+        return {name: partial(corrected, methods[name]) for name in methods}
 
     def _score(self, level: float) -> Bounds:
         """Return all frequencies whose own variance explains the distance from the estimate."""
@@ -772,8 +840,8 @@ class KeyValueNumbers:
         """Return the bounds of the weight per respondent, or of the mean of those who have an item."""
         triples, has, weight = self.triples()
         if what == "weight":
-            low, high = triples.mean(weight, level, likelihood=likelihood)
-            return low / self.kept, high / self.kept
+            bounds = triples.mean(weight, level, likelihood=likelihood)
+            return self._put_back(bounds, self.weight * self.kept_value, level)
         assert has is not None  # `value` has refused what is not told
         return triples.ratio(weight, has, level, likelihood=likelihood)
 
@@ -805,7 +873,21 @@ class KeyValueNumbers:
         """Return the number of edges of a respondent."""
         _ = self.frequency  # refuses where edges are not told
         f, _w, var_f, *_ = self.linear.totals()
-        return Quantity(f, var_f**0.5, self._test_edges).times(1 / self.kept)
+        return self._corrected_total(f, var_f, self._test_edges)
+
+    def _corrected_total(
+        self, total: float, variance: float, test: Callable[[float], Interval]
+    ) -> Quantity:
+        """Return a sum over all items with what padding cut off put back."""
+
+        def tested(level: float) -> Interval:
+            low, high = vector(test(level))
+            bounds = vector([low]), vector([high])
+            return _interval(self._put_back(bounds, vector([total]), level))
+
+        error = (max(variance, 0.0) + self._kept_noise * total**2) ** 0.5
+        scale = self.kept_value
+        return Quantity(total / scale, error / scale, tested)
 
     def _test_edges(self, level: float) -> Interval:
         """Return the ends of the number of edges of a respondent: exact where some symbols are hardly ever sent."""
@@ -845,8 +927,7 @@ class KeyValueNumbers:
         middle, half = self.design.scale
         variance = middle**2 * var_f + 2 * middle * half * cov + half**2 * var_w
         total = middle * f + half * w
-        error = max(variance, 0.0) ** 0.5
-        return Quantity(total, error, self._test_total_weight).times(1 / self.kept)
+        return self._corrected_total(total, variance, self._test_total_weight)
 
     def _test_total_weight(self, level: float) -> Interval:
         """Return the ends of the weights of all items of a respondent."""
@@ -865,7 +946,7 @@ class KeyValueNumbers:
 
     @property
     def warnings(self) -> tuple[Caution, ...]:
-        """What calls for care: items and edges within noise, items that nobody was asked about, crowded padding."""
+        """What calls for care: items and edges within noise, items that nobody was asked about, padding."""
         cautions = []
         if self._tells_means and self.within_noise.any():
             count, items = int(self.within_noise.sum()), len(self.design.items)
@@ -881,7 +962,7 @@ class KeyValueNumbers:
         if unseen:
             text = f"nobody was asked about {unseen:,} items: their estimates are those of the design alone."
             cautions.append(Caution("not-asked", text))
-        return (*cautions, *(() if self.corrected else padding_warning(self)))
+        return (*cautions, *padding_cautions(self))
 
     def describe(self) -> tuple[str, str, tuple[str, ...]]:
         """Return the title, the method and the notes of a summary."""
@@ -891,17 +972,21 @@ class KeyValueNumbers:
             f"{design.name}, ε = {epsilon}, {tally.respondents:,} respondents, "
             f"{len(design.items):,} items, {scaling} scaling"
         )
-        notes = (
+        notes = [
             f"ε = {epsilon} protects all items and weights of a respondent together; two "
             f"devices one after the other would be charged {formats.epsilon(design.sequential)}, "
             f"{formats.number(design.saving, 3)} more."
-        )
-        if not tally.missing:
-            return title, scaling, (notes,)
-        silent = (
-            f"{tally.missing:,} sent no response and take no part in the estimate."
-        )
-        return title, scaling, (notes, silent)
+        ]
+        if self.kept is not None:
+            notes.append(
+                f"corrected for padding: {formats.percent(self.kept.value)} of all edges are counted. Of a single item "
+                "this assumes that having it does not depend on how many others somebody has."
+            )
+        if tally.missing:
+            notes.append(
+                f"{tally.missing:,} sent no response and take no part in the estimate."
+            )
+        return title, scaling, tuple(notes)
 
     def graph(self, estimate: ItemEstimate) -> dict[str, Quantity]:
         """Return numbers of the whole graph by name, as far as they are told."""
@@ -955,8 +1040,7 @@ class KeyValueNumbers:
         return {
             "scaling": self.linear.scaling,
             "population": self.population,
-            "kept": self.kept,
-            "corrected": not any(one.code == CROWDED for one in self.warnings),
+            "kept": None if self.kept is None else asdict(self.kept),
         }
 
 
@@ -970,12 +1054,18 @@ def _read(source: Mapping[str, Any], design: KeyValueDesign) -> ItemEstimate:
         scaling=documents.field(source, "scaling", str),
         population=source.get("population"),
     )
-    numbers = replace(
-        result._key_values,
-        kept=documents.field(source, "kept", float, int),
-        corrected=source.get("corrected") is True,
-    )
+    numbers = replace(result._key_values, kept=_read_kept(source))
     return ItemEstimate(numbers).about(documents.field(source, "quantity", str))
+
+
+def _read_kept(source: Mapping[str, Any]) -> KeptShare | None:
+    if source.get("kept") is None:
+        return None
+    body = documents.field(source, "kept", dict)
+    names = [part.name for part in fields(KeptShare)]
+    return KeptShare(
+        *(float(documents.field(body, name, float, int)) for name in names)
+    )
 
 
 def _floats(score: tuple[Fraction, ...], factor: int) -> Vector:

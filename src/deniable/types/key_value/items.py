@@ -5,34 +5,77 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from numbers import Real
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from deniable.errors import InvalidRequest, quoted
-from deniable.estimates.covariances import Vector
-from deniable.estimates.results import Caution
-from deniable.rendering import formats
+from deniable.estimates.covariances import Matrix, Vector, vector
+from deniable.estimates.intervals import quantile
+from deniable.estimates.results import Bounds, Caution, Result
 from deniable.types.key_value.linear import NOISE
 
 if TYPE_CHECKING:
     from deniable.types.key_value.design import KeyValueDesign
     from deniable.types.key_value.estimate import ItemEstimate, KeyValueNumbers
 
-CROWDED = "crowded"
-"""The code of the doubt that places are full."""
+TRUNCATED = "truncated"
+"""The code of the warning that padding may have cut off items."""
 
-_MANY_FULL = (
-    0.5  # of all places; then quite some people may well have more items than places
-)
+Sizes: TypeAlias = "Mapping[int, float] | Result[Any]"
+"""The share of people with each number of items; or the estimate of a question with these numbers as its categories."""
+
+_ROUNDING = 1e-6  # of shares that sum to 1
+_CONTRADICTION = 4.0
+"""Standard errors: a true claim is contradicted in fewer than 1 in 10,000 estimates."""
 
 
-def kept_share(design: KeyValueDesign, sizes: Mapping[int, float]) -> float:
-    """Return the share of edges that padding lets through, given the share of people with each number of items.
+@dataclass(frozen=True)
+class KeptShare:
+    """The share of edges that padding counts, of people whose numbers of items are known or estimated.
 
     Why: of somebody's s items each is drawn with probability 1/max(s, ℓ) where the estimate counts with 1/ℓ, so that
     min(s, ℓ) of s edges are counted on average. For a single item this is exact where having it does not depend on how
     many others somebody has; means need no correction there.
+
+    Attributes:
+        counted: E[min(s, ℓ)], the counted items of a person on average.
+        items: E[s], the items of a person on average.
+        counted_variance: the variance of the estimate of `counted`; 0 for known numbers of items.
+        relative_variance: the variance of the estimate of `counted`/`items` over its square.
+    """
+
+    counted: float
+    items: float
+    counted_variance: float = 0.0
+    relative_variance: float = 0.0
+
+    @property
+    def value(self) -> float:
+        """The share; 1 where nobody has an item."""
+        return self.counted / self.items if self.items else 1.0
+
+    def widen(self, bounds: Bounds, values: Vector, level: float) -> Bounds:
+        """Return the bounds of values that are divided by the share, from those of the values before.
+
+        Implements: the recovery of variances [ZD08]: the squared distances of the bounds and z²·(variance of the
+        share) add up on either side.
+        """
+        z, corrected = quantile(level), vector(values / self.value)
+        noise = self.relative_variance * (z * corrected) ** 2
+        low, high = (vector(end) / self.value for end in bounds)
+        below = np.sqrt((corrected - low) ** 2 + noise)
+        above = np.sqrt((high - corrected) ** 2 + noise)
+        return (
+            np.where(low <= corrected, corrected - below, low),
+            np.where(high >= corrected, corrected + above, high),
+        )
+
+
+def kept_share(design: KeyValueDesign, sizes: Sizes) -> KeptShare:
+    """Return the share of edges that padding counts, given the share of people with each number of items.
+
+    An estimate of these shares may be about the same people or about others: the larger variance is taken.
 
     Raises:
         InvalidRequest: the design does not pad, or the shares do not sum to 1.
@@ -42,21 +85,53 @@ def kept_share(design: KeyValueDesign, sizes: Mapping[int, float]) -> float:
         raise InvalidRequest(
             f"{design.name} looks at any item alike; expected a design with padding."
         )
-    if (
-        not isinstance(sizes, Mapping)
-        or not all(map(_fits, sizes, sizes.values()))
-        or abs(sum(sizes.values()) - 1) > 1e-6
-    ):
+    size, shares, covariance = read_sizes(sizes)
+    counts = np.minimum(size, scheme.multiplier)
+    counted, items = float(counts @ shares), float(size @ shares)
+    if covariance is None:
+        return KeptShare(counted, items)
+    if min(counted, items) <= 0:
         raise InvalidRequest(
-            "the shares of people by number of items do not fit; expected whole numbers of items, with shares of 0 or "
-            "more that sum to 1.",
-            "For example {0: 0.2, 1: 0.5, 2: 0.3}. Ask for them with a design of their own, such as k_ary().",
+            f"the estimated number of items of a person is {items:.3g}; expected one above 0."
         )
-    edges = sum(size * share for size, share in sizes.items())
-    counted = sum(
-        min(size, scheme.multiplier) * share for size, share in sizes.items()
+    slope = counts / counted - size / items
+    variance = float(slope @ covariance @ slope)
+    # of the same people, whose numbers of items move the responses, too
+    products = (counts * size, items), (counts * counts, counted)
+    joint, own = (
+        float(square @ shares) / (counted * mean) - 1 for square, mean in products
     )
-    return counted / edges if edges else 1.0
+    shared = max(2 * (joint - own), 0.0) / getattr(sizes, "respondents")  # noqa: B009 - of an estimate
+    return KeptShare(
+        counted, items, float(counts @ covariance @ counts), variance + shared
+    )
+
+
+def read_sizes(sizes: Sizes) -> tuple[Vector, Vector, Matrix | None]:
+    """Return numbers of items, the share of people with each, and the covariance of these shares if they are estimated.
+
+    Raises:
+        InvalidRequest: neither shares by whole numbers that sum to 1, nor an estimate of such shares.
+    """
+    if isinstance(sizes, Result):
+        shares, covariance = sizes.params, sizes.cov_params()
+        if all(name.isdecimal() for name in shares):
+            return (
+                vector(list(map(float, shares))),
+                vector(list(shares.values())),
+                vector(covariance),
+            )
+    elif (
+        isinstance(sizes, Mapping)
+        and all(map(_fits, sizes, sizes.values()))
+        and abs(sum(sizes.values()) - 1) <= _ROUNDING
+    ):
+        return vector(list(sizes)), vector(list(sizes.values())), None
+    raise InvalidRequest(
+        "the shares of people by number of items do not fit; expected whole numbers of items, with shares of 0 or "
+        "more that sum to 1, or the estimate of a question with such numbers as its categories.",
+        "For example {0: 0.2, 1: 0.5, 2: 0.3}. Ask for them with a design of their own, such as k_ary().",
+    )
 
 
 def _fits(size: object, share: object) -> bool:
@@ -64,22 +139,48 @@ def _fits(size: object, share: object) -> bool:
     return whole and size >= 0 and isinstance(share, Real) and 0 <= share <= 1  # type: ignore[operator]
 
 
-def padding_warning(numbers: KeyValueNumbers) -> tuple[Caution, ...]:
-    """Return a warning where so many slots are full that some people may have more items than slots."""
-    scheme = numbers.design.scheme
-    if scheme.one_each or numbers.linear.frequency is None:
-        return ()
-    total, *_ = numbers.linear.totals()
-    full = total / scheme.multiplier
-    if full < _MANY_FULL:
-        return ()
+def truncation(design: KeyValueDesign, remedy: str) -> list[Caution]:
+    """Return the warning that people may have more items than places, where there are fewer places than items."""
+    scheme = design.scheme
+    if scheme.one_each or scheme.multiplier >= scheme.items:
+        return []
     text = (
-        f"about {formats.fixed_percent(min(full, 1), 0)} of the {scheme.multiplier} places that everybody has "
-        "are full: whoever has more "
-        "items is counted with a part of them, and degrees are too low. Use corrected() with the numbers of items that "
-        "people have, or a larger padding."
+        f"people with more than {scheme.multiplier} items are counted with {scheme.multiplier} of them, and responses "
+        f"do not show whether there are such people.{remedy}, or a larger padding."
     )
-    return (Caution(CROWDED, text),)
+    return [Caution(TRUNCATED, text)]
+
+
+def padding_cautions(numbers: KeyValueNumbers) -> list[Caution]:
+    """Return a warning unless the numbers of items are given; or, where the responses contradict these, about that.
+
+    Why always: the responses of people with more items than places have the same distribution as those of other people
+    with fewer. No test of responses tells truncation from none; see `average_degree_bounds`.
+    """
+    scheme, kept = numbers.design.scheme, numbers.kept
+    if scheme.one_each:
+        return []
+    tells = numbers.linear.frequency is not None
+    if kept is None:
+        extent = ""
+        if tells:
+            low, high = numbers.degree_bounds(None, 0.95)
+            extent = f" The average degree of an item may be anything from {low:.4g} to {high:.4g}."
+        return truncation(
+            numbers.design,
+            f"{extent} Use corrected() with the numbers of items that people have",
+        )
+    if not tells:
+        return []
+    total, _w, variance, *_ = numbers.linear.totals()
+    error = (variance + kept.counted_variance) ** 0.5
+    if abs(total - kept.counted) <= _CONTRADICTION * error:
+        return []
+    text = (
+        f"the numbers of items that were given mean {kept.counted:.3g} counted items for each respondent, and the "
+        f"responses tell {total:.3g} ± {error:.2g}: one of them is about other people, or wrong."
+    )
+    return [Caution("sizes-differ", text)]
 
 
 def check_number(name: str, number: object, *, least: int = 1) -> None:
@@ -121,7 +222,7 @@ def shrunk(numbers: KeyValueNumbers) -> Shrunk:
     """
     f, w = numbers.frequency, numbers.centred
     var_f, var_w, cov = numbers.variances
-    frequency = np.clip(numbers.linear.plausible[0] / numbers.kept, 0.0, 1.0)
+    frequency = np.clip(numbers.linear.plausible[0] / numbers.kept_value, 0.0, 1.0)
     common = _common(numbers)
     excess = w - common * f
     noise = np.maximum(var_w - 2 * common * cov + common**2 * var_f, 0.0)

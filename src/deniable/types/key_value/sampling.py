@@ -12,8 +12,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from deniable.errors import NotEstimable
+from deniable.errors import InvalidRequest, NotEstimable
 from deniable.estimates.covariances import Matrix, Vector, vector
+from deniable.estimates.results import Caution
 from deniable.estimates.sampling import (
     Asked,
     OneResponse,
@@ -21,12 +22,14 @@ from deniable.estimates.sampling import (
     SampledEstimate,
     Sampling,
     check_room,
+    columns,
     estimate_values,
 )
 from deniable.tallies.responses import Missing, Responses
 from deniable.types.key_value.count import KeyValueTally, tally
 from deniable.types.key_value.design import ItemDesign, KeyValueDesign
 from deniable.types.key_value.estimate import ItemEstimate, estimate
+from deniable.types.key_value.items import truncation
 from deniable.types.key_value.linear import CONDITIONAL, read_scaling
 from deniable.types.key_value.schemes import NONE, PLUS
 from deniable.types.key_value.variances import scores, second_moments
@@ -44,6 +47,7 @@ def estimate_sampled(
     sampling: Sampling,
     *,
     scaling: str | None = None,
+    sizes: object = None,
     domain: object = None,
     by: object = None,
 ) -> SampledEstimate:
@@ -53,12 +57,15 @@ def estimate_sampled(
     `about("mean")` return how many have it, the sum of its weights, and the mean weight of those who have it.
 
     Implements: what one response adds to the estimates of F15, M·d and M·v of its symbol, is right on average about
-    its respondent. "conditional" divides by the weights of those who were asked about the item: a ratio.
+    its respondent. "conditional" divides by the weights of those who were asked about the item: a ratio. With padding ℓ
+    somebody's items are each drawn with probability 1/max(s, ℓ) of s items: with known `sizes` M is max(s, ℓ) row by
+    row, which takes nothing for granted about who has many items.
 
     Args:
         responses: what was sent, a row for each person of the sample.
         sampling: how these people were drawn.
         scaling: "fixed" or "conditional"; by default the one that `estimate` takes for the tally of each group's rows.
+        sizes: of a design with padding: how many items the person of each row has, where that is public.
         domain: True for the rows of a part of the people.
         by: a group for each row.
 
@@ -75,13 +82,13 @@ def estimate_sampled(
     """
     design = responses.design
     check_items(design, len(responses))
-    rows = cache(partial(KeyValueRows.of, responses))
+    rows = cache(partial(KeyValueRows.of, responses, sizes=sizes))
 
     def counts(part: Missing) -> KeyValueTally:
         return tally(design, responses[part].present()["response"])
 
     def count(part: Missing, population: int | None) -> ItemEstimate | None:
-        if population is not None:
+        if population is not None or sizes is not None:
             return None
         return estimate(counts(part), scaling=scaling)
 
@@ -91,7 +98,36 @@ def estimate_sampled(
         return rows(conditional=chosen == CONDITIONAL)
 
     asked = Asked(design, design.name, design.epsilon)
-    return estimate_items(read, sampling, asked, count, domain=domain, by=by)
+    doubts = (
+        truncation(design, " Give how many items each person has, sizes=")
+        if sizes is None
+        else ()
+    )
+    return estimate_items(
+        read, sampling, asked, count, domain=domain, by=by, doubts=doubts
+    )
+
+
+def _read_places(design: KeyValueDesign, sizes: object, rows: int) -> Vector:
+    """Return by how much an edge of each row counts: one over the chance that it is looked at.
+
+    Raises:
+        InvalidRequest: numbers of items of a design without padding, or numbers that cannot be.
+    """
+    scheme = design.scheme
+    if sizes is None:
+        return np.full(rows, float(scheme.multiplier))
+    if scheme.one_each:
+        raise InvalidRequest(
+            f"{design.name} looks at any item alike; expected no sizes= without padding."
+        )
+    given = columns.numbers(sizes, "sizes", rows)
+    if ((given != np.rint(given)) | (given < 0) | (given > scheme.items)).any():
+        raise InvalidRequest(
+            f"sizes holds numbers that are not from 0 to {scheme.items:,}; expected how many of the items each person "
+            "has."
+        )
+    return np.maximum(given, scheme.multiplier)
 
 
 def check_items(design: ItemDesign, rows: int) -> None:
@@ -185,6 +221,7 @@ def estimate_items(
     *,
     domain: object,
     by: object,
+    doubts: Sequence[Caution] = (),
 ) -> SampledEstimate:
     """Estimate all quantities together, and return the first one that is told, with the others beside it.
 
@@ -195,6 +232,7 @@ def estimate_items(
         count: the estimate from counts, as for `estimate_values`.
         domain: True for the rows of a part of the people.
         by: a group for each row.
+        doubts: what has to be warned of.
     """
     groups: list[ItemRows] = []
 
@@ -206,8 +244,11 @@ def estimate_items(
         block, sampling, asked, domain=domain, by=by, count=count
     )
     quantities = {
-        name: part.with_evidence(
-            tuple(counts.about(name) for counts in numbers.evidence)
+        name: replace(
+            part.with_evidence(
+                tuple(counts.about(name) for counts in numbers.evidence)
+            ),
+            doubts=tuple(doubts),
         )
         for name, part in groups[0].split(numbers).items()
     }
@@ -237,24 +278,32 @@ class KeyValueRows(ItemRows):
 
     Attributes:
         design: what was asked with.
+        places: by how much an edge of each row counts; of one item each that it is asked about, if only those count.
     """
 
     design: KeyValueDesign
+    places: Vector
 
     @classmethod
     def of(
-        cls, responses: Responses[KeyValueDesign], *, conditional: bool
+        cls,
+        responses: Responses[KeyValueDesign],
+        *,
+        conditional: bool,
+        sizes: object = None,
     ) -> KeyValueRows:
         """Read rows; those without a response hold zeros.
 
         Raises:
+            InvalidRequest: numbers of items that do not fit.
             NotEstimable: symbols tell neither who has an item nor its weight.
         """
         design, told = responses.design, scores(responses.design.scheme.symbol)
         present = ~responses.gaps
         symbols = np.full((len(responses), len(design.items)), -1, np.int8)
         symbols[present] = _symbols(design, responses.present()["response"])
-        factor = 1 if conditional else design.scheme.multiplier
+        places = _read_places(design, sizes, len(responses))
+        factor = 1.0 if conditional else places[:, None]
 
         def read(score: tuple[Fraction, ...] | None) -> Matrix | None:
             if score is None:
@@ -273,7 +322,7 @@ class KeyValueRows(ItemRows):
                 f"{design.name} does not tell who has an item; expected a design such as lpp_club() or pckv_ue()."
             )
         asked = vector(symbols >= 0) if conditional else None
-        return cls(design.items, present, has, weight, design, asked=asked)
+        return cls(design.items, present, has, weight, design, places, asked=asked)
 
     def device(self, factors: Vector, means: Vector) -> Matrix:
         """Return Σ c·(e·e′ − g·g′) with e what a row adds, less what it is divided by times the mean, and g its mean.
@@ -341,7 +390,7 @@ class KeyValueRows(ItemRows):
         middle, _ = self.design.scale
         return F, W, 2 * middle * W - middle**2 * F  # w² ≥ 2mw − m² whatever w is
 
-    def spread(self, _: Vector, means: Vector) -> OneResponse:
+    def spread(self, weights: Vector, means: Vector) -> OneResponse:
         """Return how what one response says about having an item varies, and the ends of the scale of means."""
         items, size = len(self.items), len(means)
         curve, low, high = np.split(np.full((5, size), np.nan), [3, 4])
@@ -351,6 +400,9 @@ class KeyValueRows(ItemRows):
         scheme, conditional = self.design.scheme, self.asked is not None
         moments = second_moments(scheme, conditional=conditional)
         others, plus, minus = map(float, moments.degree)
+        uneven = len(set(self.places)) > 1
+        if uneven:
+            others, plus, minus = self._uneven_moments(weights)
         tilt = np.zeros(items)
         if self.weight is not None:
             middle, half = self.design.scale
@@ -367,10 +419,24 @@ class KeyValueRows(ItemRows):
         score = scores(scheme.symbol).degree
         assert score is not None
         factor = 1 if conditional else scheme.multiplier
-        if len(set(score[PLUS:])) == 1 and (conditional or not scheme.one_each):
+        is_pair = conditional or not (scheme.one_each or uneven)
+        if len(set(score[PLUS:])) == 1 and is_pair:
             ends = (float(factor * score[symbol]) for symbol in (NONE, PLUS))
             low[:items], high[:items] = sorted(ends)
         return OneResponse(curve, low, high)
+
+    def _uneven_moments(self, weights: Vector) -> Vector:
+        """Return the second moments of what people with different numbers of items add, as `second_moments` does.
+
+        Those who have an item may all be people with the most items, whose responses vary most: intervals are then a
+        little too wide for other items, and never too narrow.
+        """
+        squares = np.array(scores(self.design.scheme.symbol).squares, np.float64)
+        places = self.places[self.present]
+        none = np.average(places**2, weights=weights[self.present]) * squares[NONE]
+        most = places.max()
+        own = most * squares[PLUS:] + most * (most - 1) * squares[NONE]
+        return vector([none, *own])
 
 
 def _symbols(

@@ -52,10 +52,14 @@ def designs(items: int) -> dict[str, KeyValueDesign]:
         "club": lpp_club(items, 2),
         "ue": pckv_ue(items, 1, padding=some),
         "ue of few positions": pckv_ue(items, a=0.65, b=0.75, p=0.8, padding=some),
-        "ue of two words": pckv_ue(items, a="1/3", b="0.7654321", p="0.123456789"),
+        "ue of two words": pckv_ue(
+            items, a="1/3", b="0.7654321", p="0.123456789", padding=1
+        ),
         "grr": pckv_grr(items, 2, padding=some),
         "grr of few positions": pckv_grr(items, a=0.5, p=0.8, padding=items),
-        "grr of two words": pckv_grr(items, a="0.1234567", p="0.87654321"),
+        "grr of two words": pckv_grr(
+            items, a="0.1234567", p="0.87654321", padding=1
+        ),
     }
 
 
@@ -155,10 +159,14 @@ def test_many_people_are_drawn_in_pieces_and_nobody_is_lost() -> None:
 def test_nobody_at_all_responds_nothing() -> None:
     none = coo_array((0, 3))
     assert draw_all(lpp_club(3, 1), none).shape == (0,)
-    assert draw_all(pckv_ue(3, 1), none).shape == (0, 3)
-    assert collect(pckv_ue(3, 1), none, fast=True).respondents == 0
+    assert draw_all(pckv_ue(3, 1, padding=1), none).shape == (0, 3)
+    assert collect(pckv_ue(3, 1, padding=1), none, fast=True).respondents == 0
     alone = coo_array((4, 3))  # people without any item
-    for design in (lpp_club(3, 1), pckv_ue(3, 1), pckv_grr(3, 1)):
+    for design in (
+        lpp_club(3, 1),
+        pckv_ue(3, 1, padding=1),
+        pckv_grr(3, 1, padding=1),
+    ):
         for fast in (False, True):
             assert collect(design, alone, fast=fast).respondents == 4
 

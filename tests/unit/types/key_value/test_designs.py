@@ -112,9 +112,9 @@ def test_the_saving_against_sequential_composition_is_a_number() -> None:
     # the even channel tells both with ε at the price of one
     assert lpp_club(4, 1).saving == pytest.approx(1)
     assert vpp(4, 1).saving == 0
-    assert pckv_ue(4, 2).saving > 1
+    assert pckv_ue(4, 2, padding=1).saving > 1
     # sampling among places saves too
-    assert pckv_grr(4, 2, padding=2).saving > pckv_grr(4, 2).saving
+    assert pckv_grr(4, 2, padding=2).saving > pckv_grr(4, 2, padding=1).saving
 
 
 def test_a_public_fake_weight_costs_what_lemma_1_prints() -> None:
@@ -126,13 +126,17 @@ def test_a_public_fake_weight_costs_what_lemma_1_prints() -> None:
 
 
 def test_one_item_alone_is_enough() -> None:
-    for design in (lpp_club(["tea"], 1), pckv_ue(1, 1), pckv_grr(1, 1)):
+    for design in (
+        lpp_club(["tea"], 1),
+        pckv_ue(1, 1, padding=1),
+        pckv_grr(1, 1, padding=1),
+    ):
         assert KeyValueDesign.from_json(design.to_json()) == design
         assert len(design.items) == 1
     # Without a second item there is no other place that could tell.
     assert (
-        pckv_ue(1, a=0.6, b=0.7, p="2/3").parity
-        < pckv_ue(2, a=0.6, b=0.7, p="2/3").parity
+        pckv_ue(1, a=0.6, b=0.7, p="2/3", padding=1).parity
+        < pckv_ue(2, a=0.6, b=0.7, p="2/3", padding=1).parity
     )
 
 
@@ -155,15 +159,15 @@ def test_one_item_alone_is_enough() -> None:
         (lambda: lpp_ddagger(ITEMS, 1, epsilon1=1, epsilon2=1), InvalidRequest),
         (lambda: lpp(ITEMS, 1, 1, fake_weight=2), InvalidNumber),
         (lambda: vpp(ITEMS, 1, low=0), InvalidRequest),
-        (lambda: pckv_ue(ITEMS), InvalidRequest),
-        (lambda: pckv_ue(ITEMS, 1, a=0.5), InvalidRequest),
-        (lambda: pckv_ue(ITEMS, a=0.5, b=0.5), InvalidRequest),
-        (lambda: pckv_ue(ITEMS, a=0.5, b=1, p=0.5), InvalidDesign),
+        (lambda: pckv_ue(ITEMS, padding=1), InvalidRequest),
+        (lambda: pckv_ue(ITEMS, 1, a=0.5, padding=1), InvalidRequest),
+        (lambda: pckv_ue(ITEMS, a=0.5, b=0.5, padding=1), InvalidRequest),
+        (lambda: pckv_ue(ITEMS, a=0.5, b=1, p=0.5, padding=1), InvalidDesign),
         (lambda: pckv_ue(ITEMS, 1, padding=0), InvalidDesign),
         (lambda: pckv_ue(ITEMS, 1, padding=4), InvalidDesign),
         (lambda: pckv_grr(ITEMS, 1, padding=True), InvalidDesign),
-        (lambda: pckv_grr(ITEMS, a=0.5), InvalidRequest),
-        (lambda: pckv_grr(ITEMS, a=0, p=0.5), InvalidDesign),
+        (lambda: pckv_grr(ITEMS, a=0.5, padding=1), InvalidRequest),
+        (lambda: pckv_grr(ITEMS, a=0, p=0.5, padding=1), InvalidDesign),
     ],
 )
 def test_arguments_that_do_not_fit_are_refused(build, error) -> None:  # type: ignore[no-untyped-def]

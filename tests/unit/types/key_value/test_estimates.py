@@ -105,7 +105,10 @@ def test_the_better_scaling_is_the_default() -> None:
         for each in estimate(nobody).warnings
     )
     assert np.isfinite(estimate(nobody).degree).all()
-    assert estimate(counted(pckv_ue(ITEMS, 1))).numbers.linear.scaling == "fixed"
+    assert (
+        estimate(counted(pckv_ue(ITEMS, 1, padding=1))).numbers.linear.scaling
+        == "fixed"
+    )
 
 
 def test_a_known_fake_weight_is_taken_out() -> None:
@@ -307,7 +310,7 @@ def test_intervals_refuse_what_they_do_not_know() -> None:
     with pytest.raises(InvalidRequest, match="scaling"):
         estimate(CLUB, scaling="best")
     with pytest.raises(InvalidRequest, match="scaling"):
-        estimate(counted(pckv_ue(ITEMS, 1)), scaling="conditional")
+        estimate(counted(pckv_ue(ITEMS, 1, padding=1)), scaling="conditional")
     with pytest.raises(InvalidRequest):
         found.variance("height")
 
@@ -435,7 +438,7 @@ def test_what_padding_cut_off_is_put_back(design: KeyValueDesign) -> None:
     )
     sizes = {0: 0.1, 2: 0.5, 4: 0.4}  # of 2.6 items on average 1.8 are let through
     corrected = found.corrected(sizes)
-    assert corrected.numbers.kept == pytest.approx(1.8 / 2.6)
+    assert corrected.numbers.kept_value == pytest.approx(1.8 / 2.6)
     assert corrected.degree == pytest.approx(found.degree * 2.6 / 1.8)
     assert corrected.mean == pytest.approx(found.mean)
     assert corrected.errors("weight") == pytest.approx(
@@ -448,31 +451,16 @@ def test_what_padding_cut_off_is_put_back(design: KeyValueDesign) -> None:
     assert np.array(list(corrected.conf_int().values())) == pytest.approx(
         np.array(list(found.conf_int().values())) * 2.6 / 1.8
     )
-    assert found.corrected({1: 1.0}).numbers.kept == 1
-    assert found.corrected({0: 1.0}).numbers.kept == 1
+    assert found.corrected({1: 1.0}).numbers.kept_value == 1
+    assert found.corrected({0: 1.0}).numbers.kept_value == 1
     for wrong in ({1: 0.5}, {1: 2.0, 2: -1.0}):
         with pytest.raises(InvalidRequest, match="do not fit"):
             found.corrected(wrong)
 
 
-def test_only_padding_needs_a_correction_and_full_places_are_told() -> None:
+def test_only_padding_needs_a_correction() -> None:
     with pytest.raises(InvalidRequest, match="with padding"):
         estimate(CLUB).corrected({1: 1.0})
-    full = estimate(
-        counted(
-            pckv_grr(ITEMS, 4),
-            np.array([[500, 400, 100], [700, 200, 100], [850, 50, 100]]),
-        )
-    )
-    assert any(
-        "places that everybody has are full" in each.text for each in full.warnings
-    )
-    empty = estimate(
-        counted(
-            pckv_grr(ITEMS, 4), np.array([[980, 10, 10], [990, 5, 5], [980, 10, 10]])
-        )
-    )
-    assert not any("places" in each.text for each in empty.warnings)
 
 
 def _many(spread: float) -> tuple[ItemEstimate, np.ndarray]:

@@ -101,7 +101,9 @@ def test_vectors_are_settled_with_one_drawn_place_at_most() -> None:
     assert (
         sum(
             each.answer != "none"
-            for each in settle(pckv_ue(ITEMS, 1), full, "+0-", source=source)
+            for each in settle(
+                pckv_ue(ITEMS, 1, padding=1), full, "+0-", source=source
+            )
         )
         == 1
     )
@@ -116,6 +118,6 @@ def test_what_does_not_fit_is_refused() -> None:
     with pytest.raises(InvalidAnswer):
         settle(design, {"beer": 1}, "0 tea")
     with pytest.raises(Incompatible, match="as a whole"):
-        symbol_design(pckv_grr(ITEMS, 1))
+        symbol_design(pckv_grr(ITEMS, 1, padding=1))
     with pytest.raises(Incompatible, match="another design"):
         upgraded_response(design, [("tea", Response("sha256:0", "+"))])

@@ -46,7 +46,7 @@ def test_an_answer_that_does_not_fit_is_never_repeated(
         "import deniable.types.edges.respond",
         "from deniable.types.key_value.design import pckv_ue\n"
         "from deniable.types.key_value.respond import respond\n"
-        "respond(pckv_ue(3, 1), {'0': 1})",
+        "respond(pckv_ue(3, 1, padding=1), {'0': 1})",
     ],
 )
 def test_the_respondents_side_loads_the_standard_library_alone(

@@ -64,7 +64,7 @@ CERTAIN = Dense(((5, 1, 1), (0, 3, 1), (0, 1, 3)), 5)
             lambda: KeyValueDesign("odd", ["a", "b"], Index(3, EVEN)),
             "there are 2 items; expected 3",
         ),
-        (lambda: pckv_grr(1 << 40, "1e-17"), r"too fine|too many"),
+        (lambda: pckv_grr(1 << 40, "1e-17", padding=1), r"too fine|too many"),
     ],
 )
 def test_schemes_that_make_no_sense_are_refused(build, message: str) -> None:  # type: ignore[no-untyped-def]
@@ -86,7 +86,7 @@ def test_moments_need_a_design_that_tells_both() -> None:
     for design, asked in (
         (lpp_club(2, 1), 3),
         (lpp_club(2, 1), 0),
-        (pckv_ue(2, 1), 1),
+        (pckv_ue(2, 1, padding=1), 1),
     ):
         with pytest.raises(InvalidRequest, match="asked is"):
             conditional_moments(design, [1, None], asked)

@@ -125,8 +125,8 @@ def test_for_the_frequency_alone_nothing_is_spent_on_signs() -> None:
     for design in (
         lpp_ddagger(5, 1, importance="frequency"),
         lpp_club(5, 1, importance="frequency"),
-        pckv_ue(5, 1, importance="frequency"),
-        pckv_grr(5, 1, importance="frequency"),
+        pckv_ue(5, 1, importance="frequency", padding=1),
+        pckv_grr(5, 1, importance="frequency", padding=1),
     ):
         assert club(design).sign == pytest.approx(0.5)
         plus, minus = design.scheme.symbol.weights[1:]
@@ -185,7 +185,7 @@ def test_a_channel_too_fine_for_its_items_is_refused() -> None:
     from deniable.errors import InvalidDesign
 
     with pytest.raises(InvalidDesign, match=r"too fine|too many"):
-        pckv_ue(4, 1e-19)
-    assert isinstance(pckv_ue(4, 1e-6).scheme, Unary)
-    assert isinstance(pckv_grr(4, 1e-6).scheme, Direct)
+        pckv_ue(4, 1e-19, padding=1)
+    assert isinstance(pckv_ue(4, 1e-6, padding=1).scheme, Unary)
+    assert isinstance(pckv_grr(4, 1e-6, padding=1).scheme, Direct)
     assert best_index("rr3_club", exp_below(1), read_goal("mean", 0.5, 1)).sign > 0.5

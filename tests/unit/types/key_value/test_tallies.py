@@ -26,7 +26,7 @@ from tests.support.seeded import seeded
 
 ITEMS = ["tea", "coffee", "milk"]
 EVERY = [pytest.param(design, id=name) for name, design in designs(3).items()]
-BUILT = [lpp_club(3, 1), pckv_ue(3, 1), pckv_grr(3, 1)]
+BUILT = [lpp_club(3, 1), pckv_ue(3, 1, padding=1), pckv_grr(3, 1, padding=1)]
 
 
 @pytest.mark.parametrize("design", EVERY)
