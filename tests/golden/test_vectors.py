@@ -9,6 +9,7 @@ import pytest
 
 from deniable.chance import ScriptedSource
 from deniable.designs import Design, NumberDesign
+from deniable.types import operation, read_design
 from deniable.types.numbers.respond import respond
 from tests.support import vectors
 from tests.support.hands import Counted, engine, scalar
@@ -18,6 +19,10 @@ VECTORS: list[dict[str, Any]] = json.loads(vectors.FILE.read_text(encoding="utf-
 ]
 NUMBERS: list[dict[str, Any]] = json.loads(vectors.FILE.read_text(encoding="utf-8"))[
     "numbers"
+]
+
+TYPED: list[dict[str, Any]] = json.loads(vectors.FILE.read_text(encoding="utf-8"))[
+    "typed"
 ]
 
 each_vector = pytest.mark.parametrize(
@@ -63,6 +68,22 @@ def test_numbers_are_rounded_and_drawn_as_in_the_file(
         respond(design, answer, source=source).symbol for answer in vector["answers"]
     ] == vector["symbols"]
     assert source.used == vector["used"]
+
+
+@pytest.mark.parametrize("vector", TYPED, ids=[vector["name"] for vector in TYPED])
+def test_what_a_page_draws_is_what_the_type_draws(vector: dict[str, Any]) -> None:
+    """The file is written with the type's own `respond`; here the page's design draws, from the category's number."""
+    design = read_design(json.dumps(vector["design"]))
+    fielded = operation(design, "page_design")(design)
+    assert fielded.to_json() == design.to_json()
+    source = ScriptedSource(bytes.fromhex(vector["bytes"]))
+    numbers = [
+        fielded.channel.draw(fielded.category_number(answer), source)
+        for answer in vector["answers"]
+    ]
+    assert [fielded.symbols[number] for number in numbers] == vector["symbols"]
+    assert source.used == vector["used"]
+    assert [fielded.symbol_number(symbol) for symbol in vector["symbols"]] == numbers
 
 
 def test_the_vectors_show_words_that_are_thrown_away() -> None:

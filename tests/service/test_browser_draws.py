@@ -83,8 +83,9 @@ def test_the_golden_vectors(scripts: Page) -> None:
         assert found["used"] == each["used"], each["name"]
 
 
-def test_the_golden_vectors_of_numbers(scripts: Page) -> None:
-    golden = json.loads(vectors.FILE.read_text(encoding="utf-8"))["numbers"]
+@pytest.mark.parametrize("part", ["numbers", "typed"])
+def test_the_golden_vectors_of_other_types(part: str, scripts: Page) -> None:
+    golden = json.loads(vectors.FILE.read_text(encoding="utf-8"))[part]
     jobs = [
         {
             "design": json.dumps(each["design"]),
@@ -517,7 +518,9 @@ def test_the_scripts_draw_and_do_nothing_else() -> None:
     ]
     assert len(files) > 5
     code = {file.name: file.read_text(encoding="utf-8") for file in files}
-    assert sum(map(len, code.values())) < 90_000
+    assert sum(map(len, code.values())) < 98_000
+    of_types = {"drawn.js"}  # loaded where they are asked
+    assert sum(map(len, (code[each] for each in {*code} - of_types))) < 92_000
     banned = r"Math\.random|fetch|XMLHttp|sendBeacon|WebSocket|localStorage|sessionStorage|console|document|https?:"
     assert {
         name: found

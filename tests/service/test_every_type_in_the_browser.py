@@ -9,7 +9,7 @@ import pytest
 
 from deniable.collector.app import make_app
 from deniable.collector.store import open_store
-from deniable.types import FOLDERS, surfaces
+from deniable.types import FOLDERS, find_operation, operation, surfaces
 from tests.support import bearings, browser
 from tests.support.bearings.design import bearing_design
 from tests.support.collector import UNLIMITED, listening
@@ -27,6 +27,33 @@ def test_a_design_is_read_or_refused(asks: str, scripts: Page) -> None:
     reader = READERS.get(asks, "readDesign")
     found = browser.run(scripts, "call", [[reader, TYPES[asks]().design.to_json()]])
     assert ("name" in found) == ("browser draw" in surfaces.refusals(asks)), found
+
+
+PAGED = [
+    name
+    for name, build in TYPES.items()
+    if find_operation(build().design, "page_design")
+]
+
+
+@pytest.mark.parametrize("name", PAGED)
+def test_a_page_knows_the_epsilon_that_python_knows(
+    name: str, scripts: Page
+) -> None:
+    """It works it out from the weights that it draws with, whatever a definition says, and refuses what is above."""
+    design = TYPES[name]().design
+    for ceiling, refused in (
+        (design.epsilon * 0.999, True),
+        (design.epsilon, False),
+    ):
+        page = operation(design, "page_design")(design)
+        steps = [
+            ["readDesign", design.to_json(), {"ceiling": ceiling}],
+            ["respond", None, page.categories[0]],
+        ]
+        found = browser.run(scripts, "call", steps)
+        assert (found.get("name") == "OverBudget") == refused, found
+        assert ("value" in found) != refused
 
 
 def test_a_type_that_the_scripts_do_not_know_is_drawn_by_the_design_that_it_names(

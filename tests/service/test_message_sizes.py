@@ -33,6 +33,7 @@ ANSWERS: dict[str, list[tuple[Any, ...]]] = {
     "crossed": [(0,), (1,)],
     "amount": [("0",), ("8000",), ("417",)],
     "together": [([0, 0],), ([1, 2],), ([1, 1],)],
+    "ticked": [({"ticked": []},), ({"ticked": [[at, 0] for at in range(5)]},)],
     "physical": [(0, 0), (1, 1), (2, -1)],
     "invited": [(0,), (1,), (2,)],
 }

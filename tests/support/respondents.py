@@ -35,9 +35,12 @@ _TEXTS = {
 }
 
 
-def _question(name: str, **others: Any) -> dict[str, Any]:
-    texts = {
+def _question(
+    name: str, labels: list[str] | None = None, **others: Any
+) -> dict[str, Any]:
+    texts: dict[str, dict[str, Any]] = {
         each: {"text": f"Which {name} is it?", "help": "One of three."}
+        | ({"labels": labels} if labels else {})
         for each in LANGUAGES
     }
     return {"name": name, "texts": texts, **others}
@@ -257,6 +260,25 @@ CLOSED = _survey("closed", _question("animal", design=_HALF))
 DRAFT = _survey("draft", _question("animal", design=_HALF))
 """Never opened."""
 
+_ITEMS = ["bilby", "dibbler", "numbat", "potoroo", "quoll"]
+"""Items that people tick, or rate; they occur nowhere else but in a response."""
+
+TICKED = _survey(
+    "ticked",
+    _question(
+        "animals",
+        _ITEMS,
+        design={
+            "family": "drawn_items",
+            "designs": {
+                f"item{number}": {"family": "warner", "epsilon": 1}
+                for number in range(len(_ITEMS))
+            },
+        },
+    ),
+)
+"""Tick all that apply: one item is drawn, and something is sent about that one alone."""
+
 ALL = (
     BROWSER,
     SEVERAL,
@@ -271,8 +293,12 @@ ALL = (
     CROSSED,
     AMOUNT,
     TOGETHER,
+    TICKED,
     CLOSED,
 )
+
+
+Answer: TypeAlias = int | str | list[int] | dict[str, list[list[int]]]
 
 
 @dataclass
@@ -306,17 +332,18 @@ class Visit:
             "[data-progress]:visible, #done:visible, #status:not(:empty)"
         )
 
-    def take_part(
-        self, survey: str, *answers: int | str | list[int], keep: bool = False
-    ) -> str:
+    def take_part(self, survey: str, *answers: Answer, keep: bool = False) -> str:
         """Open a survey and go through it."""
         self.go(f"/s/{survey}")
         self.wait()
         return self.answer(*answers, keep=keep)
 
-    def answer(self, *answers: int | str | list[int], keep: bool = False) -> str:
-        """Go through all steps with answers by number, a negative one for none, or as text where an amount is entered;
-        return what the page complains of."""
+    def answer(self, *answers: Answer, keep: bool = False) -> str:
+        """Go through all steps; return what the page complains of.
+
+        An answer is a number, a negative one for none; text that is entered; a number for each part; or
+        {"ticked": [[item, rating], …]} with ratings counted from 1, 0 where there are none.
+        """
         return str(self.page.evaluate(_THROUGH, {"answers": answers, "keep": keep}))
 
     def sent(self) -> list[dict[str, Any]]:
@@ -427,7 +454,14 @@ async ({ answers, keep }) => {
       number += 1;
       const [list, amount] = [section.querySelector("select"), section.querySelector("[data-amount]")];
       const parts = section.querySelectorAll("[data-part]");
-      if (Array.isArray(answer)) answer.forEach((each, at) => parts[at].querySelectorAll("input")[each]?.click());
+      if (answer?.ticked) {
+        if (!answer.ticked.length) section.querySelector("[data-none]").click();
+        for (const [at, rating] of answer.ticked) {
+          parts[at].querySelector("input").click();
+          if (rating) parts[at].querySelector("select").value = String(rating);
+        }
+      }
+      else if (Array.isArray(answer)) answer.forEach((each, at) => parts[at].querySelectorAll("input")[each]?.click());
       else if (typeof answer === "string") amount.value = answer;
       else if (list && answer >= 0) list.selectedIndex = answer + 1;
       else if (answer >= 0) section.querySelectorAll("input[type=radio]")[answer].click();

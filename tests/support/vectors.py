@@ -13,7 +13,17 @@ from pathlib import Path
 from typing import Any
 
 from deniable.chance import ScriptedSource
-from deniable.designs import FAMILIES, Design, NumberDesign, number_design
+from deniable.designs import (
+    FAMILIES,
+    Design,
+    NumberDesign,
+    k_ary,
+    number_design,
+    subset,
+    warner,
+)
+from deniable.types import operation
+from deniable.types.drawn.design import drawn_items
 from deniable.types.numbers.respond import level_below
 from deniable.types.numbers.respond import respond as respond_number
 from tests.support.hands import HARD, Counted, everybody, planted, scalar
@@ -90,6 +100,53 @@ def number_vector(name: str) -> dict[str, Any]:
     }
 
 
+TYPED: dict[str, tuple[Any, list[tuple[Any, str]]]] = {
+    "one drawn item of three": (
+        drawn_items({"a": warner(1), "b": k_ary(3, 2), "c": subset(4, 1)}),
+        [
+            ({"a": "no", "b": "2", "c": "0"}, "no · 2 · 0"),
+            ({"a": "yes", "b": "0", "c": "3"}, "yes · 0 · 3"),
+        ],
+    ),
+    "two drawn items of four": (
+        drawn_items([warner(p="2/3"), k_ary(5, 1), warner(1), k_ary(3, 1)], each=2),
+        [
+            ({"1": "yes", "2": "4", "3": "no", "4": "1"}, "yes · 4 · no · 1"),
+            ({"1": "no", "2": "0", "3": "no", "4": "2"}, "no · 0 · no · 2"),
+        ],
+    ),
+}
+"""Designs of other types, and true answers, each with what a page calls it."""
+
+
+def typed_vector(name: str) -> dict[str, Any]:
+    """Return draws with a design of another type, from bytes that belong to the name."""
+    design, known = TYPED[name]
+    script = hashlib.shake_256(name.encode()).digest(1 << 16)
+    source, answers = (
+        ScriptedSource(script),
+        [known[at % len(known)] for at in range(DRAWS)],
+    )
+    sent = [
+        operation(design, "respond")(design, answer, source=source)
+        for answer, _ in answers
+    ]
+    return {
+        "name": name,
+        "design": json.loads(design.to_json()),
+        "bytes": script[: source.used + _SPARE].hex(),
+        "answers": [label for _, label in answers],
+        "symbols": [written(response) for response in sent],
+        "used": source.used,
+    }
+
+
+def written(response: Any) -> str:
+    """Return a response as a page sends it: of a string with its cohort."""
+    cohort = getattr(response, "cohort", None)
+    return response.symbol if cohort is None else f"{cohort} {response.symbol}"
+
+
 def _rounding(
     design: NumberDesign, answer: str, at: int, noise: ScriptedSource
 ) -> bytes:
@@ -133,12 +190,15 @@ def text() -> str:
     numbers = [
         json.dumps(number_vector(name), ensure_ascii=False) for name in NUMBERS
     ]
+    typed = [json.dumps(typed_vector(name), ensure_ascii=False) for name in TYPED]
     return (
         head
         + ', "vectors": [\n'
         + ",\n".join(lines)
         + '\n], "numbers": [\n'
         + ",\n".join(numbers)
+        + '\n], "typed": [\n'
+        + ",\n".join(typed)
         + "\n]}\n"
     )
 

@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from deniable import documents
 from deniable.certificates import checker
-from deniable.claims.losses import privacy_losses
+from deniable.claims.losses import LossSet, privacy_losses
 from deniable.claims.statements import Claims, Priors, combine_claims, priors_by_part
+from deniable.designs import FieldedDesign
 from deniable.documents import HashedDocument
 from deniable.errors import InvalidRequest, UnreadableFile, quoted, require
 from deniable.rendering import Rendered, draw, framed
-from deniable.survey import Survey
+from deniable.survey import Question, Survey
 from deniable.types import design_classes, find_operation, operation
 
 if TYPE_CHECKING:
@@ -234,10 +235,16 @@ def _survey_claims(survey: Survey, prior: Priors) -> Claims:
         question.name: claims_of(question.about, priors.get(question.name))
         for question in survey.questions
     }
-    losses = [
-        privacy_losses(question.designs[-1].channel) for question in survey.questions
-    ]
+    losses = [_losses(question) for question in survey.questions]
     return combine_claims(parts, losses, survey.each)
+
+
+def _losses(question: Question) -> LossSet | None:
+    """Return the privacy losses of every pair of answers to a question; None where there are too many."""
+    if isinstance(question.design, FieldedDesign):
+        losses: LossSet | None = operation(question.about, "losses")(question.about)
+        return losses
+    return privacy_losses(question.designs[-1].channel)
 
 
 def caveats(subject: Any) -> tuple[str, ...]:

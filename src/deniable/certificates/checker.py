@@ -383,7 +383,10 @@ def survey_question(question: Body, stated: Body) -> Checked:
             if name in question
         ),
     )
-    return SUBJECTS[kind](open_document(question[kind], kind), stated)
+    schema = question[kind]["schema"].removeprefix("deniable/").removesuffix("/1")
+    check((kind == "ladder") == (schema == "ladder"), "this is no design")
+    check(schema in FIELDED, "this is no design that a page draws with")
+    return SUBJECTS[schema](open_document(question[kind], schema), stated)
 
 
 def survey_caveats(body: Body, parts: dict[str, Checked]) -> list[str]:
@@ -700,6 +703,7 @@ SUBJECTS: dict[str, Callable[[Body, Body], Checked]] = {
     "one-edge-design": edge_design,
     "deck": deck,
 }
+FIELDED = {"design", "drawn-design", "ladder", "string-design", "keyvalue-design"}
 SCHEMES = {"unary": vector_ratios, "direct": single_ratios}
 
 

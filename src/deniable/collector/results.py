@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
@@ -14,7 +14,7 @@ import numpy as np
 
 from deniable.attacks import doubts, fabricated, swing
 from deniable.collector.store import ShownCounts, ShownQuestion
-from deniable.designs import Design
+from deniable.designs import Design, FieldedDesign
 from deniable.display import privacy_texts
 from deniable.errors import InvalidRequest, NotAllowed, NotEstimable
 from deniable.estimates import (
@@ -150,6 +150,7 @@ class Results:
         numbers: where a number is asked for: its mean, deviation and quantiles; `shares` are then those of its levels.
         margins: of several questions that were answered together: each by itself.
         pairs: each two of them against each other.
+        table: where a response is about several items, or a text: the heads and the rows of a table, in words.
         looks: why the intervals are wider than those of one look; empty when the survey takes no more responses.
         shell_options: of `deniable estimate`, for the same intervals.
     """
@@ -168,6 +169,7 @@ class Results:
     numbers: tuple[Row, ...] = ()
     margins: tuple[MarginResult, ...] = ()
     pairs: tuple[PairResult, ...] = ()
+    table: tuple[tuple[str, ...], ...] = ()
     looks: str = ""
     shell_options: str = ""
 
@@ -235,6 +237,8 @@ def read(shown: ShownQuestion, group: int | None = None) -> Results:
     """
     counts = shown.counts(group)
     fielded = shown.question.fielded
+    if isinstance(fielded, FieldedDesign):
+        return _read_typed(shown, counts.tally, fielded)
     estimate = _Estimated.from_tally(shown, counts.tally)
     sentences = _design_sentences(fielded)
     joint = cast(Tally, counts.tally) if getattr(fielded, "factors", ()) else None
@@ -266,24 +270,112 @@ def read(shown: ShownQuestion, group: int | None = None) -> Results:
     )
 
 
+def _read_typed(shown: ShownQuestion, tally: Any, fielded: FieldedDesign) -> Results:
+    """Return the results of a question whose responses are about several items, or about a text."""
+    request = request_intervals(shown)
+    summary = _summarize(shown, tally)
+    heads, rows = summary.table(percent=True)
+    called = _row_names(shown, fielded)
+    return Results(
+        respondents=summary.respondents,
+        level=LEVEL,
+        method=summary.method,
+        epsilon=summary.epsilon,
+        sentence=_typed_sentence(shown, summary, called),
+        shares=(),
+        notes=tuple(note for note in summary.notes if note not in request.notes),
+        protection=operation(fielded.about, "privacy_text")(fielded.about),
+        device=(),
+        signals=(),
+        stages=(),
+        numbers=_numbers(summary),
+        table=(
+            tuple(heads),
+            *(
+                (called(row.name), *cells[1:])
+                for row, cells in zip(summary.rows, rows, strict=False)
+            ),
+        ),
+        looks=" ".join((*request.notes, LIVE)) if request.always else "",
+        shell_options=f" --always --planned {request.tuning}"
+        if request.always
+        else "",
+    )
+
+
+def _summarize(shown: ShownQuestion, tally: Any) -> Summary[Row]:
+    about = shown.question.about
+    fit = find_operation(about, "fitted") or operation(about, "estimate")
+    estimate = fit(tally)
+    try:
+        summary: Summary[Row] = estimate.summary(
+            **request_intervals(shown)._asdict()
+        )
+    except InvalidRequest as error:  # no intervals for a second look
+        raise NotEstimable(
+            f"{error.problem} This is shown when the survey has ended.", error.hint
+        ) from None
+    return summary
+
+
+def _numbers(summary: Summary[Row]) -> tuple[Row, ...]:
+    return tuple(
+        Row(row.name, row.estimate, row.error, row.low, row.high)
+        for row in summary.rows
+    )
+
+
+def _row_names(shown: ShownQuestion, fielded: FieldedDesign) -> Callable[[str], str]:
+    """Return what tells the name of a row in the words of the survey: an item, or an item with one of its answers."""
+    texts = [part.text for part in shown.question.texts[shown.language].parts]
+    words = dict(zip(fielded.attributes, texts, strict=False))
+
+    def called(name: str) -> str:
+        item, mark, rest = name.rpartition(": ")
+        return words.get(name, f"{words.get(item, item)}{mark}{rest}")
+
+    return called
+
+
+def _typed_sentence(
+    shown: ShownQuestion, summary: Summary[Row], called: Callable[[str], str]
+) -> str:
+    """Tell the largest share; of what is ticked in a list the largest share of those who did."""
+    rows = [
+        row
+        for row in summary.rows
+        if not (shown.question.ticked and row.name.endswith(": no"))
+    ]
+    if not rows or summary.quantity not in ("share", "frequency"):
+        return f"{summary.title}."
+    largest = max(rows, key=lambda row: row.estimate)
+    return result_texts.about(largest, called(largest.name))
+
+
 def groups(shown: ShownQuestion) -> tuple[GroupResult, ...]:
     """Return the groups that may be shown and can be estimated; the others are left out."""
     results = []
     for number, counts in shown.groups.items():
-        try:
-            estimate = _Estimated.from_tally(shown, counts.tally)
-        except NotEstimable:
-            continue
-        results.append(
-            GroupResult(
-                name=shown.entry.survey.groups[number],
-                respondents=counts.tally.respondents,
-                sentence=estimate.sentence,
-                shares=estimate.categories,
-                numbers=estimate.numbers.rows if estimate.numbers else (),
-            )
-        )
+        with suppress(NotEstimable):
+            name = shown.entry.survey.groups[number]
+            results.append(_group_result(shown, name, counts.tally))
     return tuple(results)
+
+
+def _group_result(shown: ShownQuestion, name: str, tally: Any) -> GroupResult:
+    fielded = shown.question.fielded
+    if isinstance(fielded, FieldedDesign):
+        summary = _summarize(shown, tally)
+        sentence = _typed_sentence(shown, summary, _row_names(shown, fielded))
+        return GroupResult(name, tally.respondents, sentence, (), _numbers(summary))
+    estimate = _Estimated.from_tally(shown, tally)
+    return GroupResult(
+        name=name,
+        respondents=tally.respondents,
+        sentence=estimate.sentence,
+        shares=estimate.categories,
+        numbers=estimate.numbers.rows if estimate.numbers else (),
+    )
 
 
 class _Estimated(NamedTuple):
@@ -334,6 +426,7 @@ def compared(shown: ShownQuestion) -> tuple[str, ...]:
     if (
         len(tallies) < 2
         or shown.is_staged
+        or isinstance(question.fielded, FieldedDesign)
         or find_operation(question.about, "NumberEstimate")
     ):
         return ()  # only shares of categories are compared

@@ -8,6 +8,7 @@ from deniable.designs.cards import integer_deck as integer_deck
 from deniable.designs.design import AnyDesign as AnyDesign
 from deniable.designs.design import Design as Design
 from deniable.designs.design import Factor as Factor
+from deniable.designs.design import FieldedDesign as FieldedDesign
 from deniable.designs.families import *  # noqa: F403 - the list of families
 from deniable.designs.labels import Bitstrings as Bitstrings
 from deniable.designs.labels import Numbered as Numbered

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
@@ -141,7 +141,7 @@ class Design(AnyDesign):
             self, "symbols", labels.read(self.symbols, name="symbols")
         )
         for name, size, expected in (
-            ("categories", len(self.categories), self.channel.answers),
+            ("categories", labels.size(self.categories), self.channel.answers),
             ("symbols", labels.size(self.symbols), self.channel.responses),
         ):
             if size != expected:
@@ -383,6 +383,56 @@ class Design(AnyDesign):
         )
         categories = labels.format_labels(self.categories, max_shown=5)
         return f"{self.name}({categories}; ε = {formats.epsilon(self.epsilon)}{certain})"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class FieldedDesign(Design):
+    """A design of another type as an exact channel, which pages draw with and collectors count by.
+
+    Its file, its hash and its responses are those of that design.
+
+    Attributes:
+        about: that design.
+        caveat: what its guarantee rests on besides the channel.
+        attributes: what is answered one by one, where the categories are combinations.
+        pictured: the design whose odds stand for those of the whole in a picture; None where none does.
+    """
+
+    _: KW_ONLY
+    about: AnyDesign
+    caveat: str = ""
+    attributes: tuple[str, ...] = ()
+    pictured: Design | None = None
+
+    @property
+    def hash(self) -> str:
+        """The content hash of the design that is fielded."""
+        return self.about.hash
+
+    def to_body(self) -> dict[str, Any]:
+        return self.about.to_body()
+
+    def to_json(self, *, indent: int | None = None) -> str:
+        """Return the design that is fielded as JSON."""
+        return self.about.to_json(indent=indent)
+
+    def category_number(self, category: str | Mapping[str, str]) -> int:
+        """Return the number of a category, or of an answer to each attribute.
+
+        Raises:
+            InvalidAnswer: not one of this design's; the message does not repeat it.
+        """
+        if not isinstance(category, Mapping):
+            return super().category_number(category)
+        if set(category) != set(self.attributes):
+            raise InvalidAnswer(
+                f"expected an answer to each of {labels.format_labels(self.attributes)}, and to no other."
+            )
+        answers = [category[attribute] for attribute in self.attributes]
+        return super().category_number(labels.SEPARATOR.join(answers))
+
+    def __repr__(self) -> str:
+        return repr(self.about)
 
 
 def _combine_factors(

@@ -21,7 +21,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple, TypeAlias
+from typing import Any, ClassVar, NamedTuple, TypeAlias, cast
 
 from deniable import chance, db, exact
 from deniable.db import (
@@ -44,6 +44,7 @@ from deniable.release.receipts import (
     verify,
     write,
 )
+from deniable.types import find_operation, read_design
 from deniable.types.strings.design import CohortDesign
 
 PART = "release"
@@ -237,7 +238,9 @@ class Book:
         )
         if str(json.loads(text).get("schema")).startswith("deniable/cohort-design/"):
             return CohortDesign.from_json(text)
-        return Design.from_json(text)
+        about = read_design(text)
+        page_design = find_operation(about, "page_design")
+        return cast(Staged, page_design(about) if page_design else about)
 
     def _add_design(self, design: Staged) -> None:
         if (

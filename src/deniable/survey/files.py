@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import fields
 from datetime import date, datetime
 from os import PathLike
@@ -14,7 +14,7 @@ from typing import Any
 
 from deniable import documents
 from deniable.criteria import read_criterion
-from deniable.designs import FAMILIES, AnyDesign, Design, number_design
+from deniable.designs import FAMILIES, AnyDesign, Design
 from deniable.errors import DeniableError, InvalidRequest, UnreadableFile, quoted
 from deniable.order.ladders import Ladder, stages_of
 from deniable.order.relaxation import family_ladder
@@ -24,7 +24,7 @@ from deniable.survey.checks import comprehension_check
 from deniable.survey.question import Question
 from deniable.survey.survey import Survey
 from deniable.survey.texts import QuestionTexts, SurveyTexts
-from deniable.types import read_design
+from deniable.types import FOLDERS, find_type_operation, read_design
 
 # What a collector adds is not written by hand, and a design may be written as a ladder.
 _SURVEY = {field.name for field in fields(Survey)} - {"keys", "pilot"}
@@ -187,16 +187,19 @@ def _check_demand(about: AnyDesign, demand: str) -> None:
         )
 
 
-def _build_design(parameters: dict[str, Any]) -> Design:
+def _build_design(parameters: dict[str, Any]) -> AnyDesign:
     family = parameters.pop("family", None)
-    builders = {name: family.build for name, family in FAMILIES.items()} | {
-        "number_design": number_design
+    builders: dict[str, Callable[..., AnyDesign]] = {
+        name: family.build for name, family in FAMILIES.items()
     }
+    for asks in FOLDERS:
+        more = find_type_operation(asks, "BUILDERS") or ()
+        builders |= {build.__name__: build for build in more}
     if not isinstance(family, str) or family not in builders:
         raise InvalidRequest(
             f"the family is {quoted(family)}; expected one of {', '.join(sorted(builders))}."
         )
-    if family == "product" and "designs" in parameters:
+    if "designs" in parameters:
         parameters["designs"] = _factors(parameters["designs"])
     expected = ", ".join(inspect.signature(builders[family]).parameters)
     try:
@@ -216,17 +219,15 @@ def _factors(value: object) -> Any:
         return [_factor(entry) for entry in value]
     return {
         name: _factor(entry)
-        for name, entry in _table(value, "the designs of the product").items()
+        for name, entry in _table(value, "the designs of the attributes").items()
     }
 
 
-def _factor(value: object) -> Design:
-    table = _table(value, "a design of the product")
-    return (
-        Design.from_json(_read_json(table, None))
-        if "schema" in table
-        else _build_design(dict(table))
-    )
+def _factor(value: object) -> AnyDesign:
+    table = _table(value, "the design of an attribute")
+    if "schema" in table:
+        return Design.from_json(_read_json(table, None))
+    return _build_design(dict(table))
 
 
 def _read_json(value: object, folder: Path | None) -> str:

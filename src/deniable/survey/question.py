@@ -10,8 +10,8 @@ from functools import cached_property
 from typing import Any, TypeVar, cast
 
 from deniable import documents
-from deniable.designs import AnyDesign, Design
-from deniable.designs.labels import Combinations
+from deniable.designs import AnyDesign, Design, FieldedDesign
+from deniable.designs.labels import Combinations, size
 from deniable.errors import Incompatible, InvalidRequest, quoted, require_choice
 from deniable.order.ladders import Ladder, as_ladder, stages_of
 from deniable.survey import disclosure as told
@@ -74,6 +74,10 @@ class Question:
         object.__setattr__(
             self, "acknowledge", told.read_acknowledged(self.acknowledge, subject)
         )
+        in_parts = {
+            tag: self._with_parts(texts) for tag, texts in self.texts.items()
+        }
+        object.__setattr__(self, "texts", in_parts)
         if not self.check:
             told.check_acknowledged(
                 subject, self.disclosure, CEILING, self.acknowledge
@@ -166,11 +170,20 @@ class Question:
 
     def part_labels(self, language: str) -> tuple[tuple[str, ...], ...]:
         """Return what the answers to each attribute are called in a language, of a question in parts."""
-        factors = zip(self.texts[language].parts, self.design.factors, strict=True)
-        return tuple(
-            tuple(texts.labels or factor.categories)
-            for texts, (_, factor) in factors
-        )
+        pairs = zip(self.texts[language].parts, self.part_categories, strict=True)
+        return tuple(tuple(texts.labels or known) for texts, known in pairs)
+
+    @property
+    def part_categories(self) -> tuple[Sequence[str], ...]:
+        """The categories of each attribute; none of a question about a single one."""
+        known = self.design.categories
+        return known.parts if isinstance(known, Combinations) else ()
+
+    @property
+    def ticked(self) -> bool:
+        """Whether what applies is ticked in a list."""
+        ticked = find_operation(self.about, "ticked")
+        return ticked is not None and ticked(self.about)
 
     def symbols(self, language: str) -> Sequence[str]:
         """Return what the responses of the coarsest stage are called in a language."""
@@ -188,7 +201,7 @@ class Question:
         Where the type of question is another one, its design stands beside the one that draws.
         """
         kind = "ladder" if self.ladder else "design"
-        is_fielded = self.fielded is self.about
+        is_fielded = self.fielded.hash == self.about.hash
         return {
             "name": self.name,
             "device": self.device,
@@ -213,15 +226,10 @@ class Question:
         """
         kind = next((key for key in ("about", "ladder") if key in body), "design")
         text = json.dumps(documents.field(body, kind, dict), ensure_ascii=False)
-        about: AnyDesign
-        if kind == "about":
-            about = read_design(text)
-        else:
-            about = (Ladder if kind == "ladder" else Design).from_json(text)
         name = documents.field(body, "name", str)
         return cls(
             name=name,
-            about=about,
+            about=read_design(text),
             texts=spoken.from_body(QuestionTexts, body.get("texts"), repr(name)),
             device=documents.field(body, "device", str),
             acknowledge=told.read_acknowledged(body.get("acknowledge"), repr(name)),
@@ -232,7 +240,21 @@ class Question:
             },
         )
 
+    def _with_parts(self, texts: QuestionTexts) -> QuestionTexts:
+        """Return texts with a part for each attribute of a fielded design: its label, or its name."""
+        names = getattr(self.fielded, "attributes", ())
+        if texts.parts or not (names and isinstance(self.fielded, FieldedDesign)):
+            return texts
+        if texts.labels and len(texts.labels) != len(names):
+            raise InvalidRequest(
+                f"{self.name!r} has {len(texts.labels)} labels; expected {len(names)}, one for each item."
+            )
+        parts = tuple(map(PartTexts, texts.labels or names))
+        return replace(texts, labels=(), parts=parts)
+
     def _check_physical(self) -> None:
+        if isinstance(self.fielded, FieldedDesign):
+            check_surface(self.about, "field kit")
         if self.stages > 1:
             raise InvalidRequest(
                 f"{self.name!r} has {self.stages} stages and a physical device; expected one stage.",
@@ -249,7 +271,7 @@ class Question:
         counts = {len(texts.parts) for texts in self.texts.values()}
         if not any(counts):
             return
-        attributes = len(self.design.factors)
+        attributes = len(self.design.attributes)
         if counts != {attributes} or self.device == "physical":
             raise InvalidRequest(
                 f"{self.name!r} has {' or '.join(map(str, sorted(counts)))} parts; expected {attributes or 'none'}, "
@@ -257,20 +279,24 @@ class Question:
                 "Build the design with the family product, and write a part for each of its attributes.",
             )
         for texts in self.texts.values():
-            for words, (attribute, factor) in zip(
-                texts.parts, self.design.factors, strict=True
+            for words, attribute, known in zip(
+                texts.parts,
+                self.design.attributes,
+                self.part_categories,
+                strict=True,
             ):
-                if words.labels and len(words.labels) != factor.channel.answers:
+                if words.labels and len(words.labels) != len(known):
                     raise InvalidRequest(
                         f"the part {attribute!r} of {self.name!r} has {len(words.labels)} labels; expected "
-                        f"{factor.channel.answers}, one for each."
+                        f"{len(known)}, one for each."
                     )
-                if factor.symbols != factor.categories:
-                    raise InvalidRequest(
-                        f"the part {attribute!r} of {self.name!r} sends {quoted(factor.symbols[0])} and the like; "
-                        "expected responses that are called as its answers are.",
-                        "Take a design such as warner or k_ary for a part.",
-                    )
+        for attribute, factor in self.design.factors:
+            if factor.symbols != factor.categories:
+                raise InvalidRequest(
+                    f"the part {attribute!r} of {self.name!r} sends {quoted(factor.symbols[0])} and the like; "
+                    "expected responses that are called as its answers are.",
+                    "Take a design such as warner or k_ary for a part.",
+                )
 
     def _check_instructions(self) -> None:
         """Refuse a physical device that nobody says how to use, and instructions for one that runs by itself."""
@@ -308,28 +334,27 @@ class Question:
         if self.design.answer_form == "numbers":
             return self._with_numbers(language, texts)
         if texts.parts:
-            factors = [factor for _, factor in self.design.factors]
-            pairs = zip(texts.parts, factors, strict=True)
+            pairs = zip(texts.parts, self.part_categories, strict=True)
             parts = [self._with_labels(language, *pair) for pair in pairs]
             return replace(texts, parts=tuple(parts))
-        texts = self._with_labels(language, texts, self.design)
+        texts = self._with_labels(language, texts, self.design.categories)
         if texts.symbols or not self._needs_symbols(language):
             return texts
         symbols = self._words(language, self.design.symbols, "symbols")
         return replace(texts, symbols=symbols)
 
     def _with_labels(
-        self, language: str, texts: _Labelled, design: Design
+        self, language: str, texts: _Labelled, categories: Sequence[str]
     ) -> _Labelled:
         """Return texts in which answers that designs bring along are called as people of the language do."""
         is_known = (
-            design.channel.answers <= len(WORDS)
-            and WORDS.issuperset(design.categories)
+            size(categories) <= len(WORDS)
+            and WORDS.issuperset(categories)
             and not _is_english(language)
         )
         if texts.labels or not is_known:
             return texts
-        labels = self._words(language, design.categories, "labels")
+        labels = self._words(language, categories, "labels")
         return replace(texts, labels=labels)
 
     def _needs_symbols(self, language: str) -> bool:
@@ -337,6 +362,7 @@ class Question:
         design, channel = self.design, self.design.channel
         if (
             design.symbols == design.categories
+            or isinstance(design, FieldedDesign)
             or channel.sizes
             or channel.responses > _MAX_SHOWN
         ):
@@ -385,13 +411,13 @@ class Question:
             raise InvalidRequest(
                 f"the stages of {self.name!r} have different responses; expected no symbols in its texts."
             )
-        for field, label_texts, size in (
+        for field, label_texts, expected in (
             ("labels", texts.labels, self.design.channel.answers),
             ("symbols", texts.symbols, self.design.channel.responses),
         ):
-            if label_texts and len(label_texts) != size:
+            if label_texts and len(label_texts) != expected:
                 raise InvalidRequest(
-                    f"{self.name!r} has {len(label_texts)} {field}; expected {size:,}, one for each."
+                    f"{self.name!r} has {len(label_texts)} {field}; expected {expected:,}, one for each."
                 )
 
 

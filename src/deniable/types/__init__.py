@@ -58,6 +58,7 @@ FILES: dict[str, str] = {
     "count_labels": "count",
     "forms": "storage",
     "of_cells": "storage",
+    "of_counts": "storage",
     "estimate": "estimate",
     "fitted": "estimate",
     "NumberEstimate": "estimate",
@@ -80,6 +81,7 @@ FILES: dict[str, str] = {
     "tally_sheet": "display",
     "tally_picture": "display",
     "claims": "claims",
+    "losses": "claims",
     "caveats": "claims",
     "labelled_design": "claims",
     "claimed_parts": "claims",
@@ -91,6 +93,8 @@ FILES: dict[str, str] = {
     "tally_inverse": "simulate",
     "page_design": "form",
     "trial_design": "form",
+    "ticked": "form",
+    "device_words": "form",
     "variance_curve": "plan",
     "compared_privacy": "plan",
     "deciding_response": "plan",
@@ -113,6 +117,7 @@ tally(design, responses) → TALLY, of any iterable of responses
 count_labels(design, columns) → TALLY, of columns of text in a file
 forms(design, *, labels) → a `StoredForm` for each column of responses in a table
 of_cells(design, stages, refused) → TALLY, of the cells that a query counted
+of_counts(design, counts, respondents) → TALLY, of the counts that a collector keeps of a `FieldedDesign`
 estimate(tally) → a result
 fitted(tally) → the shares of the categories, without Python's warnings, of types that the collector counts
 NumberEstimate(shares) → a result about numbers, of the shares of their levels
@@ -127,6 +132,8 @@ device_clause(design) → how the device works, in a clause, or None; methods_no
 DESIGN, the class of the designs; BUILDERS, functions that the shell builds them with, each with its purpose
 known_answers(design) → answers, all of them or a few that differ much
 claims(design, prior) → the claims of a certificate, for JSON
+losses(design) → the privacy losses of all pairs of answers, of types that are fielded as they are; None where these are
+    too many
 caveats(design) → sentences about what the guarantee rests on
 labelled_design(design) → the design whose labels the claims are about, or None
 claimed_parts(design, claims) → a `ClaimedPart` for each attribute or stage
@@ -136,8 +143,10 @@ respond_alone(design, answer, source) → a response as an audit draws it, of ty
 claimed_epsilon(design) → the ε of such a response
 simulate_tallies(design, people, draws) → counts, a row for each repetition
 tally_inverse(design, method) → the left inverse that estimates shares from such counts
-page_design(design) → the design for categories or numbers, or the ladder, that draws on a respondent's page; not
-    defined by types that are one of these themselves
+page_design(design) → what draws on a respondent's page: the design as a `FieldedDesign`, which the page's script
+    knows; or a design for categories or numbers, or a ladder; not defined by types that are one of these themselves
+ticked(design) → whether what applies is ticked in a list, of types whose answers have parts
+device_words(design) → the name of the sentence about how the device makes a response, and its facts
 trial_design(design, labels) → a design about something harmless with the same odds, or None
 variance_curve(design, shares, goal, inverse) → the variance as a function of n and f
 compared_privacy(design) → name and ε of a design's line in a comparison

@@ -14,7 +14,7 @@ from functools import lru_cache
 
 from deniable.channel import Channel
 from deniable.channel.two_level import TwoLevel
-from deniable.designs import Design
+from deniable.designs import Design, FieldedDesign
 from deniable.display.privacy_texts import base_for
 from deniable.survey.disclosure import Disclosure
 
@@ -99,12 +99,16 @@ def odds(design: Design) -> Odds:
         >>> made.table, [people.count for people in made.crowds], made.disclosure.after
         (((75, 25), (25, 75)), [75, 25], Decimal('25'))
     """
-    kind, cells = _cells(design.channel)
+    pictured = design.pictured if isinstance(design, FieldedDesign) else design
+    channel = None if pictured is None else pictured.channel
+    kind, cells = _cells(channel) if channel else ("sends", [])
     if cells:
         subject, likely, unlikely = _most_informative_row(cells)
         pair: Sequence[Fraction] = (cells[subject][likely], cells[subject][unlikely])
     else:
-        kind, subject, likely, unlikely, pair = _binary_odds(design.channel)
+        kind, subject, likely, unlikely, pair = (
+            _binary_odds(channel) if channel else ("sends", 0, 0, 0, ())
+        )
     base = base_for(
         min((p for row in cells or [pair] for p in row if p), default=Fraction(1))
     )

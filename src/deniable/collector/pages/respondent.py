@@ -32,7 +32,7 @@ from deniable.collector.pages.render import choose_language, render
 from deniable.collector.refusals import Refused, refusal_of, status_of
 from deniable.collector.settings import Collector
 from deniable.collector.store.base import Entry, today
-from deniable.designs import Design
+from deniable.designs import Design, FieldedDesign
 from deniable.errors import DeniableError
 from deniable.survey import Question, QuestionTexts, Survey, SurveyTexts
 from deniable.survey.catalogue import LANGUAGES, Locale, fill, locale
@@ -40,7 +40,7 @@ from deniable.survey.disclosure import Disclosure
 from deniable.survey.survey import worst_of
 from deniable.survey.texts import PartTexts
 from deniable.survey.tools import Tool, tool_for
-from deniable.types import operation
+from deniable.types import find_operation, operation
 
 _KEY = re.compile("[0-9a-f]{32}")  # a withdrawal code
 _CODE = re.compile("[0-9]{2}")  # of at most 100 responses
@@ -173,6 +173,8 @@ class AskedQuestion(Choices):
         tool: a physical device that makes this design, where the survey does not say how to use one.
         amount: what a number that is entered must be; None where categories are chosen from.
         parts: the questions that are asked one by one and answered together; none where there is one.
+        how: how one response is made of all of them, where they are not drawn side by side.
+        pictured: what the answers are called that the picture of the odds is about.
     """
 
     definition: Question
@@ -181,13 +183,15 @@ class AskedQuestion(Choices):
     tool: Tool | None
     amount: Amount | None
     parts: tuple[Choices, ...]
+    how: str
+    pictured: Sequence[str]
 
     def called(self, stage: Odds, number: int) -> str:
         """Return what a row of the odds is called: a response, or a category in a set."""
         return (
             self.symbols[number][1]
             if stage.kind == "sends" and self.symbols
-            else self.labels[number]
+            else self.pictured[number]
         )
 
 
@@ -382,7 +386,10 @@ def ask_question(question: Question, language: str) -> AskedQuestion:
         question.design,
     )
     channel, physical = design.channel, question.device == "physical"
-    names_responses = channel.responses <= _MAX_NAMED and not channel.sizes
+    is_fielded = isinstance(design, FieldedDesign)
+    names_responses = (
+        channel.responses <= _MAX_NAMED and not channel.sizes and not is_fielded
+    )
     symbol_names = zip(
         design.symbols if names_responses else (),
         question.symbols(language) if names_responses else (),
@@ -391,6 +398,8 @@ def ask_question(question: Question, language: str) -> AskedQuestion:
     n_choices = channel.responses if physical else channel.answers
     has_tool = physical and not texts.instructions
     part_labels = question.part_labels(language) if texts.parts else ()
+    device_words = find_operation(question.about, "device_words")
+    how, facts = device_words(question.about) if device_words else ("", {})
     return AskedQuestion(
         texts=texts,
         labels=question.labels(language),
@@ -405,7 +414,26 @@ def ask_question(question: Question, language: str) -> AskedQuestion:
             Choices(words, labels, len(labels) <= _MAX_SIDE_BY_SIDE, physical=False)
             for words, labels in zip(texts.parts, part_labels, strict=True)
         ),
+        how=fill(spoken.words["form"][how], **facts) if how else "",
+        pictured=_pictured_labels(question, language, spoken),
     )
+
+
+def _pictured_labels(
+    question: Question, language: str, spoken: Locale
+) -> Sequence[str]:
+    """Return what the answers are called that the picture of the odds is about: all, or those to one attribute."""
+    design = question.design
+    if not isinstance(design, FieldedDesign):
+        return question.labels(language)
+    if design.pictured is None:
+        return ()
+    for known, labels in zip(
+        question.part_categories, question.part_labels(language), strict=True
+    ):
+        if known == design.pictured.categories:
+            return labels
+    return tuple(spoken.words["question"]["rated"])
 
 
 def trial(questions: Sequence[Question], language: str) -> Trial | None:

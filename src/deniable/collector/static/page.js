@@ -98,10 +98,16 @@ function chosen(section) {
   const field = find("[data-amount]", section);
   if (field) return amount(field.value, words.decimal) || null;
   const parts = all("[data-part]", section);
+  if (find("[data-ticks]", section) && !find("[data-ticks] :checked", section)) return null;
   return parts.length ? joined(parts) : picked(section);
 }
 
-const picked = (within) => find("input[type=radio]:checked, select", within)?.value || null;
+/** Return the number of what was chosen; where it is ticked 0 for no, 1 for yes, or the rating; null where it is open. */
+function picked(within) {
+  const box = find("input[type=checkbox]", within);
+  if (box && !(box.checked && find("select", within))) return String(Number(box.checked));
+  return find("input[type=radio]:checked, select", within)?.value || null;
+}
 
 /** Return the number of what was chosen in all parts together, the last one fastest; null where one is left open. */
 function joined(parts) {
@@ -113,14 +119,23 @@ function joined(parts) {
 /** Return the first field in which nothing was chosen. */
 function unanswered(section) {
   const part = all("[data-part]", section).find((each) => picked(each) === null);
-  return find("input[type=radio], select", part ?? section);
+  return find("input[type=radio], select, [data-ticks] input", part ?? section);
+}
+
+/** Take back what does not go together: "none of these", and something of these. */
+function tick({ target }) {
+  const section = target.closest("[data-ticks]");
+  const none = section && find("[data-none]", section);
+  if (!none || target.type !== "checkbox" || !target.checked) return;
+  for (const each of target === none ? all("[data-part] input", section) : [none]) each.checked = false;
 }
 
 function answered(section) {
   const field = find("[data-amount]", section);
   const question = asked.find((each) => each.name === section.dataset.question);
   if (field && !question.designs[0].scale.holds(chosen(section))) return complain(field.dataset.amount, field);
-  if (chosen(section) === null) return complain(words.choose, unanswered(section));
+  const choose = find("[data-ticks]", section) ? words.ticks : words.choose;
+  if (chosen(section) === null) return complain(choose, unanswered(section));
   return onward();
 }
 
@@ -177,7 +192,7 @@ async function deliver() {
 
 /** Show what was sent. Nothing on the page tells the answer from here on. */
 function finish() {
-  for (const each of all("input[type=radio]", place)) each.checked = false;
+  for (const each of all("[data-step=question] input", place)) each.checked = false;
   for (const each of all("[data-step=question] :is(select, [data-amount])", place)) each.value = "";
   for (const each of [place, ...all("#intro, .withdrawal")]) each.hidden = true;
   find("#next-person").hidden = !shared;
@@ -311,6 +326,7 @@ function listen() {
     find(selector).addEventListener("click", ({ target }) => trying(target, () => work(target)));
   }
   find("#forget").addEventListener("click", () => (kept.clear(), location.reload()));
+  place.addEventListener("change", tick);
   place.addEventListener("submit", (event) => event.preventDefault()); // Enter in a field sends nothing by itself
   find("#withdrawal").addEventListener("submit", (event) => {
     event.preventDefault();

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import cached_property
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,9 +19,10 @@ from numpy.typing import NDArray
 from deniable.channel.coding import Coding, Rows
 from deniable.collector.store.base import StoredQuestion
 from deniable.db import Tables
-from deniable.designs import Design
+from deniable.designs import Design, FieldedDesign
 from deniable.errors import InvalidRequest, InvalidResponse
 from deniable.tallies import Tally
+from deniable.types import operation
 
 Vector: TypeAlias = NDArray[np.int64]
 Stages: TypeAlias = list[dict[str, Vector]]
@@ -113,10 +114,12 @@ class CountedDesign:
         return cells_rising, np.concatenate(([len(rows)], rises, shapes[sizes]))
 
     def tally(self, vector: Vector) -> Tally:
-        """Return the tally that is in the counts."""
-        return Tally(
-            self.design, vector[1 : self.cells + 1], respondents=int(vector[0])
-        )
+        """Return the tally that is in the counts; of a fielded design that of its type of question."""
+        cells, respondents = vector[1 : self.cells + 1], int(vector[0])
+        if isinstance(self.design, FieldedDesign):
+            of_counts = operation(self.design.about, "of_counts")
+            return cast(Tally, of_counts(self.design.about, cells, respondents))
+        return Tally(self.design, cells, respondents=respondents)
 
     def shapes(self, vector: Vector) -> Vector:
         """Return how many sets held 0, 1, 2 … categories."""

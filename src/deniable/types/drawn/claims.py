@@ -15,6 +15,11 @@ def claims(design: DrawnDesign, prior: Priors = None) -> Claims:
     return factor_claims(dict(design.factors), prior, design.each)
 
 
+def losses(design: DrawnDesign) -> None:  # noqa: ARG001 - unknown of all
+    """Return None: δ is known where one attribute is drawn, and not which pair of answers attains it."""
+    return
+
+
 def caveats(design: DrawnDesign) -> tuple[str, ...]:
     """Return the assumptions and limits of the guarantee, in sentences."""
     drawn = (

@@ -12,6 +12,7 @@ from itertools import combinations, product
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from deniable import chance, documents, exact
+from deniable.channel import Channel
 from deniable.channel.product import join, mixed_radix_digits
 from deniable.designs import AnyDesign, Design, Purpose, labels
 from deniable.designs.design import Factor
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 __all__ = [
     "BUILDERS",
     "DESIGN",
+    "DrawnChannel",
     "DrawnDesign",
     "Hand",
     "drawn_items",
@@ -322,6 +324,56 @@ class DrawnDesign(AnyDesign):
             f"drawn_items({labels.format_labels(self.attributes, max_shown=5)}; {self.each} for each, "
             f"ε = {formats.epsilon(self.epsilon)})"
         )
+
+
+@dataclass(frozen=True)
+class DrawnChannel(Channel):
+    """The response to a combination of answers to all attributes, the last one fastest.
+
+    The draw: `pick` draws the attributes; each of them draws in turn, the first one first.
+    """
+
+    KIND: ClassVar[str] = "drawn"
+    design: DrawnDesign
+
+    @cached_property
+    def sizes_of_answers(self) -> tuple[int, ...]:
+        """How many answers there are to each attribute."""
+        return tuple(part.channel.answers for _, part in self.design.factors)
+
+    @property
+    def answers(self) -> int:
+        return math.prod(self.sizes_of_answers)
+
+    @property
+    def responses(self) -> int:
+        return self.design.responses
+
+    @property
+    def parity(self) -> exact.Ratio:
+        return self.design.parity
+
+    def probability(self, response: int, *, given: int) -> Fraction:
+        hand = self.design.hand_of(response)
+        digits = self._digits(given)
+        sent = mixed_radix_digits(response - hand.start, hand.sizes)
+        return exact.product(
+            part.channel.probability(symbol, given=digits[attribute])
+            for (attribute, part), symbol in zip(hand.factors, sent, strict=True)
+        ) / len(self.design.hands)
+
+    def draw(self, given: int, source: chance.Source = chance.SYSTEM) -> int:
+        hand, digits = self.design.draw_hand(source), self._digits(given)
+        sent = [
+            part.channel.draw(digits[attribute], source)
+            for attribute, part in hand.factors
+        ]
+        return hand.start + join(sent, hand.sizes)
+
+    def _digits(self, given: int) -> dict[str, int]:
+        """Return the number of the answer to each attribute."""
+        digits = mixed_radix_digits(given, self.sizes_of_answers)
+        return dict(zip(self.design.attributes, digits, strict=True))
 
 
 def drawn_items(

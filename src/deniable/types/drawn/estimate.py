@@ -55,9 +55,9 @@ from deniable.estimates.sampling import (
 from deniable.estimates.shares import (
     Estimate,
     ShareRow,
-    fitted,
     sampled_fraction,
 )
+from deniable.estimates.shares import fitted as fitted_shares
 from deniable.rendering import formats
 from deniable.tallies.reading import packed_rows
 from deniable.tallies.responses import Responses
@@ -65,7 +65,7 @@ from deniable.types.drawn.count import DrawnTally
 from deniable.types.drawn.count import tally as count_responses
 from deniable.types.drawn.design import NAMED, DrawnDesign, Hand
 
-__all__ = ["DrawnEstimate", "estimate", "estimate_sampled"]
+__all__ = ["DrawnEstimate", "estimate", "estimate_sampled", "fitted"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -247,7 +247,7 @@ class DrawnEstimate(Result[ShareRow]):
         n = joint_tally.respondents
         if n < 2:  # so few cannot say; what they share is next to nothing
             return np.zeros((len(first.value), len(second.value)))
-        joint = fitted(joint_tally).value.reshape(
+        joint = fitted_shares(joint_tally).value.reshape(
             len(first.value), len(second.value)
         )
         down, across = (
@@ -305,7 +305,7 @@ class DrawnEstimate(Result[ShareRow]):
         counted = DrawnTally.from_json(
             json.dumps(documents.field(source, "tally", dict)), design
         )
-        return _fit_attributes(
+        return fitted(
             counted, documents.field(source, "method", str), source.get("population")
         )
 
@@ -399,7 +399,7 @@ def calibrate(drawn: DrawnEstimate, rows: str, columns: str) -> DrawnCells:
     """
     joint_tally = drawn.tally.of(rows, columns)
     down, across = drawn.parts[rows], drawn.parts[columns]
-    joint = fitted(joint_tally, method=drawn.method)
+    joint = fitted_shares(joint_tally, method=drawn.method)
     n = joint_tally.respondents
     sums = _sums(len(down.value), len(across.value))
     pull = _pull(joint_tally.design, sums)
@@ -410,14 +410,14 @@ def calibrate(drawn: DrawnEstimate, rows: str, columns: str) -> DrawnCells:
         len(across.value) * [1 - n / across.respondents],
     ]
     retained = np.eye(len(value)) - (pull * np.concatenate(alone)) @ sums
-    unbiased = fitted(joint_tally)
+    unbiased = fitted_shares(joint_tally)
     cells = retained @ unbiased.cov_params() @ retained.T
     for span, name in zip(
         (slice(0, len(down.value)), slice(len(down.value), None)),
         (rows, columns),
         strict=True,
     ):
-        one = fitted(drawn.tally.of(name))
+        one = fitted_shares(drawn.tally.of(name))
         cells = cells + pull[:, span] @ one.cov_params() @ pull[:, span].T * (
             1 - n / one.respondents
         )
@@ -475,7 +475,7 @@ def estimate(
         >>> round(found.params["smokes: yes"], 3), round(found.contrast({"smokes: yes": 1, "drinks: yes": -1}).value, 3)
         (0.3, -0.2)
     """
-    made = _fit_attributes(tally, method, population)
+    made = fitted(tally, method, population)
     for doubt in chain.from_iterable(part.warnings for part in made.parts.values()):
         if doubt.code == IMPLAUSIBLE:
             python_warnings.warn(doubt.text, ImplausibleResponses, stacklevel=2)
@@ -529,7 +529,7 @@ def estimate_sampled(
         )
 
     def count(part: columns.Mask, population: int | None) -> DrawnEstimate:
-        return _fit_attributes(
+        return fitted(
             count_responses(design, responses[part]), "inversion", population
         )
 
@@ -561,9 +561,10 @@ def _answered_attributes(
     ]
 
 
-def _fit_attributes(
-    tally: DrawnTally, method: str, population: int | None
+def fitted(
+    tally: DrawnTally, method: str = "inversion", population: int | None = None
 ) -> DrawnEstimate:
+    """Return the shares of every attribute; doubts about the responses are among their warnings alone."""
     if method not in ("inversion", "likelihood"):
         raise InvalidRequest(
             f"the method is {quoted(method)}; expected inversion or likelihood."
@@ -587,6 +588,6 @@ def _parts(
 ) -> dict[str, Estimate]:
     """Return the estimate of each attribute: those who drew it are a random part of the population."""
     return {
-        name: fitted(tally.of(name), method=method, population=population)
+        name: fitted_shares(tally.of(name), method=method, population=population)
         for name in tally.design.attributes
     }

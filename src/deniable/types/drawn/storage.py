@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from deniable.tallies.base import Counts
 from deniable.tallies.stored.cells import Refused, Stages, count_cells, only_stage
 from deniable.tallies.stored.forms import StoredForm, code_form
 from deniable.types.drawn.count import DrawnTally
 from deniable.types.drawn.design import DrawnDesign
 
-__all__ = ["forms", "of_cells"]
+__all__ = ["forms", "of_cells", "of_counts"]
 
 
 def forms(design: DrawnDesign, *, labels: bool) -> tuple[StoredForm, ...]:
@@ -23,3 +24,8 @@ def of_cells(design: DrawnDesign, stages: Stages, refused: Refused) -> DrawnTall
         count_cells(design.responses, counted, design.response_number, refused),
         counted.missing,
     )
+
+
+def of_counts(design: DrawnDesign, counts: Counts, respondents: int) -> DrawnTally:  # noqa: ARG001 - one shape for all
+    """Return the tally of the counts that a collector keeps."""
+    return DrawnTally(design, counts)

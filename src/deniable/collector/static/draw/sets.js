@@ -4,7 +4,7 @@
  * Beside what every channel has, each tells the `sizes` of the sets that can be sent, how often a size is sent
  * (`weight`) and how often a set of it then holds the answer (`inclusion`), which is all there is to know.
  */
-import { below, bits, firstAbove, running } from "./chance.js";
+import { below, bits, firstAbove, happens, running } from "./chance.js";
 import { Fraction, ONE, ZERO, comb, largestRatio } from "./fraction.js";
 import { check, invalid, list, lowest, size, unreadable, weight } from "./wire.js";
 
@@ -194,6 +194,15 @@ export function toss(size, classes, source) {
     open ^= lowestBit;
   }
   return drawn;
+}
+
+/** Draw independent bits of which a class names some by a mask, with a probability of any denominator. */
+export function tossed(size, classes, source) {
+  const decided = classes.map(([mask, probability]) => {
+    const { head, rest } = digits(probability);
+    return { mask, head, one: () => happens(rest, source) };
+  });
+  return toss(size, decided, source);
 }
 
 /** Return the first eight binary digits of top/bottom as one number, and what is left, from 0 to 1. */

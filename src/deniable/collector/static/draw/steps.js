@@ -9,7 +9,7 @@ import { below, choose, happens, running } from "./chance.js";
 import { Dense } from "./channels.js";
 import { Fraction, ZERO, sum, weightsOf } from "./fraction.js";
 import { join, split } from "./labels.js";
-import { digits, every, toss } from "./sets.js";
+import { every, tossed } from "./sets.js";
 import { Refused } from "./wire.js";
 
 /** Return P₁[old | given], which must not be 0. The message does not tell the answer. */
@@ -104,14 +104,6 @@ export class BitByBit {
     const all = ones.plus((old ? zero : zero.rest).times(fine.rest));
     return all.isZero ? ZERO : ones.over(all); // a bit that nobody holds may become anything
   }
-}
-
-function tossed(size, classes, source) {
-  const decided = classes.map(([mask, probability]) => {
-    const { head, rest } = digits(probability);
-    return { mask, head, one: () => happens(rest, source) };
-  });
-  return toss(size, decided, source);
 }
 
 /** Any two channels, with their garbling written out. */

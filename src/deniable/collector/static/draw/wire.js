@@ -73,6 +73,11 @@ export function hashOf(kind, body) {
   return digest({ ...body, schema: `deniable/${kind}/${VERSION}` });
 }
 
+/** Whether a sealed JSON text says that it is of a kind. */
+export function isOf(kind, json) {
+  return parsed(kind, json).schema === `deniable/${kind}/${VERSION}`;
+}
+
 /** Return the body of a sealed JSON text and its hash; refuse what is of another kind, or not what was sealed. */
 export async function unseal(kind, json) {
   const { schema, hash, ...body } = parsed(kind, json);

@@ -25,23 +25,20 @@ export function members(symbol, labels) {
 }
 
 /** Return what a response to a question is called, with the question's texts in one language. */
-export function called({ designs }, { design: used, symbol }, { labels, symbols, parts }, empty) {
-  const { categories, symbols: sent, parts: factors } = designs.find((each) => each.hash === used);
-  if (parts) return combined(symbol, parts, factors);
-  if (symbols) return symbols[Number(sent.find(symbol))];
+export function called({ designs }, { design: used, symbol }, texts, empty) {
+  const design = designs.find((each) => each.hash === used);
+  const { symbols, parts } = texts;
+  if (design.channel.called) return design.channel.called(symbol, design, texts, (...part) => single(...part, empty));
+  if (parts) return symbol.split(SEPARATOR).map((each, at) => single(each, design.parts[at], parts[at], empty)).join(SEPARATOR);
+  return symbols ? symbols[Number(design.symbols.find(symbol))] : single(symbol, design, texts, empty);
+}
+
+/** Return what a response to a single question is called. */
+function single(symbol, { categories, symbols: sent }, { labels }, empty) {
   const known = labels ?? Array.from({ length: Number(categories.size) }, (_, at) => categories.at(BigInt(at)));
   if (sent.places) return members(symbol, known).join(", ") || empty;
   const same = sent.size === categories.size ? categories.find(symbol) : null;
   return same === null ? symbol : known[Number(same)];
-}
-
-/** Return what a response to several questions at once is called, each in its own words. */
-function combined(symbol, parts, factors) {
-  const names = symbol.split(SEPARATOR).map((each, at) => {
-    const { labels } = parts[at];
-    return labels ? labels[Number(factors[at].categories.find(each))] : each;
-  });
-  return names.join(SEPARATOR);
 }
 
 /** Return a number as programs write it; empty where a point or a comma could stand between thousands. */
