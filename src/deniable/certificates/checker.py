@@ -245,7 +245,7 @@ def read_kind(group: str, body: Body, *context: Any) -> Any:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Law:
+class PairedResponses:
     """How responses depend on answers: of one channel, or of parts that are sent together.
 
     For a pair of answers, `pairs` has the groups of responses that have one ratio of probabilities. A group (p, q) has
@@ -265,10 +265,12 @@ class Checked:
 
     claims: Body
     caveats: list[str]
-    law: Law
+    law: PairedResponses
 
 
-def combine(parts: dict[str, Checked], each: int | None = None) -> tuple[Body, Law]:
+def combine(
+    parts: dict[str, Checked], each: int | None = None
+) -> tuple[Body, PairedResponses]:
     """Return the claims of independent parts: of all together, or of `each` that are drawn evenly.
 
     Parities multiply, or the `each` largest of them do. The groups of all parts are the products of their groups. Where
@@ -283,7 +285,9 @@ def combine(parts: dict[str, Checked], each: int | None = None) -> tuple[Body, L
     if math.inf not in parities:
         parity = accumulate(operator.mul, parities, ONE)
     pairs, total = product_groups(laws) if each is None else (None, 1)
-    law = Law(parity=parity, pairs=pairs, total=total, forms={"factors": laws})
+    law = PairedResponses(
+        parity=parity, pairs=pairs, total=total, forms={"factors": laws}
+    )
     rule = {"rule": "all"} if each is None else {"rule": "some", "each": each}
     claims = {**rule, **guarantee(law)}
     claims["parts"] = {name: part.claims for name, part in parts.items()}
@@ -297,7 +301,9 @@ def combine(parts: dict[str, Checked], each: int | None = None) -> tuple[Body, L
     return claims, law
 
 
-def product_groups(laws: Sequence[Law]) -> tuple[list[Groups] | None, int]:
+def product_groups(
+    laws: Sequence[PairedResponses],
+) -> tuple[list[Groups] | None, int]:
     """Return the groups of parts that are sent together, and their total; None if they are too many."""
     pairs: list[Groups] = [((1, 1),)]
     total = 1
@@ -332,7 +338,7 @@ def distinct(groups: Iterable[Groups]) -> list[Groups]:
     return [one for one, _ in groupby(sorted(groups))]
 
 
-def guarantee(law: Law) -> Body:
+def guarantee(law: PairedResponses) -> Body:
     """Return parity, ε = ln parity rounded up, and δ at nine values of γ = e^ε.
 
     Without groups, δ is the bound (γ* − γ) / (γ* + 1), which every channel of parity γ* keeps.
@@ -351,7 +357,7 @@ def guarantee(law: Law) -> Body:
     return claims
 
 
-def delta(law: Law, gamma: Fraction) -> Fraction:
+def delta(law: PairedResponses, gamma: Fraction) -> Fraction:
     """Return the smallest δ at γ: the largest Σ (p − γ·q)₊ over all pairs of answers."""
     up, down = gamma.numerator, gamma.denominator
     pairs = law.pairs or []
@@ -394,7 +400,7 @@ def log_above(parity: Ratio) -> float:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Channel(Law):
+class SingleChannel(PairedResponses):
     """One channel: `likelihoods(i, columns)` has P(i | j) for some answers j, up to a factor of the response i."""
 
     categories: int
@@ -406,15 +412,15 @@ class Channel(Law):
     first: int = 0
 
 
-def read_channel(body: Body) -> Channel:
+def read_channel(body: Body) -> SingleChannel:
     """Read a channel of any kind from its integers."""
-    channel: Channel = read_kind("channel", body)
+    channel: SingleChannel = read_kind("channel", body)
     return channel
 
 
 def make_channel(
     k: int, n: int, sorts: list[tuple[int, Ratio]], **fields: Any
-) -> Channel:
+) -> SingleChannel:
     """Return a channel of k answers and n responses.
 
     `sorts` has the number of likelihoods and their largest ratio, for each sort of response. No channel of this parity
@@ -423,18 +429,18 @@ def make_channel(
     parity = max(largest for _, largest in sorts)
     is_best = all(sort == (2, parity) for sort in sorts)
     admissible = None if parity == math.inf else is_best
-    return Channel(
+    return SingleChannel(
         parity=parity, categories=k, responses=n, is_admissible=admissible, **fields
     )
 
 
-def dense(total: int, rows: list[list[int]]) -> Channel:
+def dense(total: int, rows: list[list[int]]) -> SingleChannel:
     """Return a table: P(i | j) = weights[i][j] / total."""
     check_lowest_terms(total, *(cell for row in rows for cell in row))
     return table(total, rows)
 
 
-def table(total: int, rows: Sequence[Sequence[int]]) -> Channel:
+def table(total: int, rows: Sequence[Sequence[int]]) -> SingleChannel:
     """Return the channel of a table; the groups of every pair of answers are gone through if they are few."""
     columns = list(zip(*rows, strict=True))
     k, n = len(columns), len(rows)
@@ -463,7 +469,7 @@ def table(total: int, rows: Sequence[Sequence[int]]) -> Channel:
 
 def exchangeable(
     k: int, n: int, halves: Halves, total: int, **fields: Any
-) -> Channel:
+) -> SingleChannel:
     """Return a channel in which any two answers are alike, so that one pair of answers stands for all.
 
     `halves` are the groups that speak for one answer and against the other. They speak the other way round, too; all
@@ -476,7 +482,7 @@ def exchangeable(
     return make_channel(k, n, sorts, pairs=[groups], total=total, **fields)
 
 
-def diagonal(k: int, same: int, other: int) -> Channel:
+def diagonal(k: int, same: int, other: int) -> SingleChannel:
     """Return a γ-diagonal channel: the answer itself with weight `same`, every other one with `other`.
 
     It is also a set of one category.
@@ -495,7 +501,7 @@ def diagonal(k: int, same: int, other: int) -> Channel:
     )
 
 
-def hadamard(k: int, large: int, small: int) -> Channel:
+def hadamard(k: int, large: int, small: int) -> SingleChannel:
     """Return rows of a Hadamard matrix of order K = 2^bits(k), but the first one.
 
     Response i has weight `large` where i + 1 and j + 1 have an even number of ones in common, as in K/2 − 1 rows. Two
@@ -519,7 +525,7 @@ def hadamard(k: int, large: int, small: int) -> Channel:
     return exchangeable(k, n, halves, total, likelihoods=likelihoods, forms=forms)
 
 
-def hashing(k: int, q: int, same: int, other: int) -> Channel:
+def hashing(k: int, q: int, same: int, other: int) -> SingleChannel:
     """Return linear forms over a field of q values: response hash·q + value, `same` where the answer has this value.
 
     There are N = (q^m − 1) / (q − 1) hashes, m the digits of an answer in base q. Of these, q^(m−1) tell two answers
@@ -546,18 +552,18 @@ def hashing(k: int, q: int, same: int, other: int) -> Channel:
     return replace(channel, first=q)
 
 
-def subset(k: int, ones: int, inside: int, total: int) -> Channel:
+def subset(k: int, ones: int, inside: int, total: int) -> SingleChannel:
     """Return sets of one size."""
     check(1 <= ones < k, "sets are empty or full")
     return sets(k, total, [[ones, total, inside]])
 
 
-def mixture(k: int, total: int, parts: list[Body]) -> Channel:
+def mixture(k: int, total: int, parts: list[Body]) -> SingleChannel:
     """Return sets of several sizes."""
     return sets(k, total, [read("size of sets", part) for part in parts])
 
 
-def sets(k: int, total: int, rows: list[list[int]]) -> Channel:
+def sets(k: int, total: int, rows: list[list[int]]) -> SingleChannel:
     """Return the channel of sets of t of k categories, for some t, each with P(t) = share / total.
 
     A set holds the answer with `inside` of `total`, the rest is even. For two answers
@@ -607,7 +613,7 @@ def by_member(
     return [odds[members[j : j + 1] != "1"] for j in columns]
 
 
-def bits(k: int, hit: int, stray: int, total: int, _tally: str) -> Channel:
+def bits(k: int, hit: int, stray: int, total: int, _tally: str) -> SingleChannel:
     """Return bits, each by itself: 1 with `hit` of `total` for the answer's own and with `stray` for others.
 
     Only the two answers' own bits tell them apart.
@@ -629,7 +635,7 @@ def bits(k: int, hit: int, stray: int, total: int, _tally: str) -> Channel:
 # ---- 5. Claims of a channel ------------------------------------------------------------------------------------------
 
 
-def channel_claims(channel: Channel, stated: Body) -> Body:
+def channel_claims(channel: SingleChannel, stated: Body) -> Body:
     """Return parity, ε, δ, witness, admissibility and Bayes factors; with a prior, posteriors too."""
     k, n = channel.categories, channel.responses
     i, *pair = read_witness(stated, channel.first or n, k)
@@ -665,7 +671,7 @@ def read_prior(stated: list[str], categories: int) -> list[Fraction]:
 
 
 def bayes_factors(
-    channel: Channel,
+    channel: SingleChannel,
     response: int,
     listed: list[int],
     prior: list[Fraction] | None,
@@ -846,7 +852,9 @@ def string_design(body: Body, stated: Body) -> Checked:
     chances = [bit_weight(bit, response, *pair) for pair in permutations(filters)]
     check(ratio(*chances) == parity, "this is no witness of the parity")
     total = bit[2] ** (2 * hashes)
-    law = Law(parity=parity, pairs=distinct(pairs), total=total, forms={})
+    law = PairedResponses(
+        parity=parity, pairs=distinct(pairs), total=total, forms={}
+    )
     claims = {"rule": "bits", **guarantee(law), "witness": stated["witness"]}
     return Checked(claims, [STRING_CAVEAT], law)
 
@@ -895,9 +903,9 @@ def item_design(body: Body, stated: Body) -> Checked:
     m = n_labels(items)
     check(m >= 1, "there is no item")
     ratios = read_kind("scheme", scheme, m)
-    if isinstance(ratios, Channel):
+    if isinstance(ratios, SingleChannel):
         return Checked(channel_claims(ratios, stated), [], ratios)
-    law = Law(parity=max(ratios.values()), pairs=None, total=1, forms={})
+    law = PairedResponses(parity=max(ratios.values()), pairs=None, total=1, forms={})
     check(stated["witness"].keys() == {"marked"}, "this is no witness")
     marked = index(stated["witness"]["marked"], m + 1)
     check(ratios.get(marked) == law.parity, "this is no witness of the parity")
@@ -905,7 +913,7 @@ def item_design(body: Body, stated: Body) -> Checked:
     return Checked(claims, [], law)
 
 
-def read_symbol(body: Body) -> Channel:
+def read_symbol(body: Body) -> SingleChannel:
     """Read the channel of one item: a table whose answers are none, + and −."""
     channel = read_channel(body)
     fits = "table" in channel.forms and channel.categories == 3 >= channel.responses
@@ -999,7 +1007,7 @@ def deck(body: Body, stated: Body) -> Checked:
     left = cards - people + 1
     pairs = [hand_groups(list(apart.values()), cards, left)]
     total = math.comb(cards, left) * left
-    law = Law(parity=parity, pairs=pairs, total=total, forms={})
+    law = PairedResponses(parity=parity, pairs=pairs, total=total, forms={})
     claims = {"rule": "deck", **guarantee(law), "witness": stated["witness"]}
     claims["alone"] = channel_claims(table(cards, rows), stated["alone"])
     return Checked(claims, [DECK_CAVEAT], law)
@@ -1073,7 +1081,9 @@ SURVEY_CAVEAT = "Other things that a survey learns, such as a group or the time 
 DERIVED = {"kind": "derived"}
 
 
-def check_garbling(drawn: Body, garbling: Body, old: Law, new: Law) -> None:
+def check_garbling(
+    drawn: Body, garbling: Body, old: PairedResponses, new: PairedResponses
+) -> None:
     """Check that `garbling` leads from the finer law to the coarser one, and is what the document draws with.
 
     The document stores this very garbling, or says that it is derived from the two stages.
