@@ -83,6 +83,9 @@ def certifiable() -> dict[str, Any]:
         "survey of one drawn": small(each=1),
         "survey of two drawn": small(each=2),
         "survey with all that is optional": whole_survey(),
+        "survey of drawn items": small(
+            questions=(question("habits", TYPES["drawn items"]().design),)
+        ),
     }
     found |= {
         "deck without spare cards": dn.Deck((1, 1, 2), people=4),
