@@ -29,6 +29,7 @@ LARGE = {
     "rappor of 20,000": lambda: dn.rappor(20_000, 1, by_size=False),
     "subset of 128": lambda: dn.subset(128, 1),
     "subset of 30,000": lambda: dn.subset(30_000, 1),
+    "patterns of 20": lambda: dn.relaxed_subset(20, "1/2", "1/20"),
     "hadamard of 1,000": lambda: dn.hadamard(1000, 2),
     "hashing of 5,000": lambda: dn.local_hashing(5000, 1),
     "stages of unary of 128": lambda: dn.ladder([dn.unary(128, e) for e in (1, 2)]),

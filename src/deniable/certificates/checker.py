@@ -8,7 +8,7 @@ Contents
     1. The certificate       what is accepted, and what is printed
     2. Fields                every kind of object, with its exact fields
     3. Composition           ε, and δ from groups of responses
-    4. Channels              P(response | answer) from integers, for seven kinds
+    4. Channels              P(response | answer) from integers, for eight kinds
     5. Claims of a channel   witness, Bayes factors, posteriors
     6. Designs               single ones, attributes, ladders, surveys, and the other types
     7. Garblings             why all stages of a ladder tell no more than the last one
@@ -28,7 +28,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from functools import partial
-from itertools import groupby, pairwise, permutations, product
+from itertools import combinations, groupby, pairwise, permutations, product
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +50,7 @@ MAX_PARTS = 16  # parts whose groups are multiplied
 MAX_CARDS = 2_000  # of a deck, and its numbers
 MAX_PLACES = 10_000  # of padded items
 MAX_SET = 1 << 24  # categories of sets
+MAX_LEVELS = 64  # of a pattern
 MAX_NUMBER = 1 << 53  # any integer that is a number of JSON
 MAX_DIGITS = 4_000  # of a weight
 MAX_COST = 1_000_000  # microseconds
@@ -194,6 +195,9 @@ FIELDS = {
     "channel subset": "size:integer ones:integer inside:weight total:weight",
     "channel mixture": "size:integer total:weight parts",
     "size of sets": "ones:integer weight:weight inside:weight",
+    "channel patterns": "size:integer total:weight parts",
+    "pattern": "weight:weight levels",
+    "level of a pattern": "categories:integer weight:weight",
     "channel bits": "size:integer hit:weight stray:weight total:weight tally:text",
     "scheme index": "symbol",
     "scheme unary": "padding:integer symbol",
@@ -611,6 +615,80 @@ def by_member(
     """Return the likelihoods of a set, from that of an answer in the set and of one that is not."""
     members = format(response, "b")[::-1]
     return [odds[members[j : j + 1] != "1"] for j in columns]
+
+
+def patterns(k: int, total: int, parts: list[Body]) -> SingleChannel:
+    """Return a mixture of patterns: sets within sets, one for each level above the lowest, in all orders of the answers.
+
+    A pattern is sent with P = share / total. Let S = Σ n·w over its levels of n categories with the weight w. For two
+    answers, the first on a level (n, w) and the second on a level (m, v),
+        P(both | first) = share·n·m·w / D  and  P(both | second) = share·n·m·v / D,  with D = total·S·(k − 1).
+    """
+    rows = [read("pattern", part) for part in parts]
+    shares = [share for share, _ in rows]
+    check_lowest_terms(*shares)
+    check(sum(shares) == total and all(shares), "weights do not add up to 1")
+    levels = [read_levels(k, entries) for _, entries in rows]
+    shapes = [tuple(n for n, _ in part) for part in levels]
+    rise = all(a < b for a, b in pairwise(shapes))
+    check(rise and len(set(map(len, shapes))) == 1, "patterns are not in order")
+    sums = [sum(n * w for n, w in part) for part in levels]
+    charge(len(sums), size(*sums) * len(sums))
+    common = math.lcm(*sums)
+    charge(9 * len(sums) * len(shapes[0]) ** 2, size(common) + 3 * size(total, k))
+    halves = [
+        (scale * n * m * w, scale * n * m * v)
+        for part, share, each in zip(levels, shares, sums, strict=True)
+        for scale in [share * (common // each)]
+        for (m, v), (n, w) in combinations(part, 2)
+        if n * m
+    ]
+    by_shape = dict(zip(shapes, levels, strict=True))
+
+    def likelihoods(i: int, columns: Sequence[int]) -> list[int]:
+        return by_level(i, k, columns, by_shape)
+
+    return exchangeable(
+        k,
+        n_sets((len(shapes[0]) - 1) * k),
+        halves,
+        total * common * (k - 1),
+        likelihoods=likelihoods,
+        forms={},
+    )
+
+
+def read_levels(k: int, entries: list[Body]) -> list[list[int]]:
+    """Read the levels of a pattern, whose weights rise from 0 on; an empty level has none."""
+    levels = [read("level of a pattern", entry) for entry in entries]
+    present = [w for n, w in levels if n]
+    check(2 <= len(levels) <= MAX_LEVELS, "a pattern has too few or too many levels")
+    check(sum(n for n, _ in levels) == k, "a pattern is of other categories")
+    rise = all(a < b for a, b in pairwise(present))
+    check(rise and present[-1], "the weights of a pattern do not rise")
+    check(not any(w for n, w in levels if not n), "an empty level has a weight")
+    check_lowest_terms(*present)
+    return levels
+
+
+def by_level(
+    response: int,
+    k: int,
+    columns: Sequence[int],
+    levels: dict[tuple[int, ...], list[list[int]]],
+) -> list[int]:
+    """Return the likelihoods of nested sets, from the levels of a pattern by how many categories they have."""
+    m = len(next(iter(levels)))
+    digits = format(response, f"0{(m - 1) * k}b")[::-1]
+    sets = [digits[start : start + k] for start in range(0, len(digits), k)]
+    heights = [sum(map(int, column)) for column in zip(*sets, strict=True)]
+    nested = all(
+        inner <= outer
+        for pair in pairwise(sets)
+        for outer, inner in zip(*pair, strict=True)
+    )
+    part = levels.get(tuple(map(heights.count, range(m)))) if nested else None
+    return [part[heights[j]][1] if part else 0 for j in columns]
 
 
 def bits(k: int, hit: int, stray: int, total: int, _tally: str) -> SingleChannel:
@@ -1293,7 +1371,7 @@ SUBJECTS: dict[str, Callable[[Body, Body], Checked]] = {
 }
 # what a page draws with, but for ladders
 FIELDED = ("design", "drawn-design", "string-design", "keyvalue-design")
-CHANNELS: Any = (dense, diagonal, hadamard, hashing, subset, mixture, bits)
+CHANNELS: Any = (dense, diagonal, hadamard, hashing, subset, mixture, patterns, bits)
 KINDS: dict[str, Callable[..., Any]] = {
     **{f"channel {channel.__name__}": channel for channel in CHANNELS},
     "scheme index": lambda _, symbol: read_symbol(symbol),
