@@ -319,8 +319,8 @@ def customary(channel: Channel) -> Linear:
     return supported(channel.set_valued)
 
 
-class Levels(NamedTuple):
-    """Levels of likelihood of the categories: a row for each size of set or pattern, a column for each level.
+class LevelRates(NamedTuple):
+    """LevelRates of likelihood of the categories: a row for each size of set or pattern, a column for each level.
 
     Attributes:
         weights: how often each row is sent.
@@ -366,7 +366,7 @@ def by_patterns(channel: Patterns) -> BySize:
     return _by_levels(channel.size, _levels(channel.size, weights, levels), None)
 
 
-def _by_levels(k: int, levels: Levels, counted: SetsApart | None) -> BySize:
+def _by_levels(k: int, levels: LevelRates, counted: SetsApart | None) -> BySize:
     """Return the locally best left inverse at even shares.
 
     With g = P_z,j / λ_z at even shares, that of a level of n categories that holds the answer with the chance c is
@@ -407,7 +407,7 @@ def summing_to_one(channel: Sets) -> Alike:
 
 
 def _second_moments(
-    k: int, levels: Levels, scores: Matrix
+    k: int, levels: LevelRates, scores: Matrix
 ) -> tuple[float, float, float, float]:
     """Return the four moments of `Alike`; the scores of a response sum to 1."""
     weights, n, chances, others, _ = levels
@@ -426,7 +426,7 @@ def _second_moments(
     )
 
 
-def _size_levels(channel: Sets) -> Levels:
+def _size_levels(channel: Sets) -> LevelRates:
     k = channel.size
     inside = [(ones, channel.inclusion(ones)) for ones in channel.sizes]
     levels = [[(k - ones, 1 - own), (ones, own)] for ones, own in inside]
@@ -435,17 +435,17 @@ def _size_levels(channel: Sets) -> Levels:
 
 def _levels(
     k: int, weights: Vector, rows: Sequence[Sequence[tuple[int, Fraction]]]
-) -> Levels:
+) -> LevelRates:
     tables = (
         [[n for n, _ in row] for row in rows],
         [[chance for _, chance in row] for row in rows],
         [[(n - chance) / (k - 1) for n, chance in row] for row in rows],
         [[k * chance - n for n, chance in row] for row in rows],
     )
-    return Levels(weights, *(np.array(table, np.float64) for table in tables))
+    return LevelRates(weights, *(np.array(table, np.float64) for table in tables))
 
 
-def _cells(levels: Levels) -> Cells:
+def _cells(levels: LevelRates) -> Cells:
     """Return what is expected of each nested set: that a category is on one of its levels."""
     k = levels.categories[0].sum()
     rest, gap = (
