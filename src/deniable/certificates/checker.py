@@ -618,7 +618,7 @@ def by_member(
 
 
 def patterns(k: int, total: int, parts: list[Body]) -> SingleChannel:
-    """Return a mixture of patterns: sets within sets, one for each level above the lowest, in all orders of the answers.
+    """Return a mixture of patterns: sets within sets, one for each level above the lowest, in all orders.
 
     A pattern is sent with P = share / total. Let S = Σ n·w over its levels of n categories with the weight w. For two
     answers, the first on a level (n, w) and the second on a level (m, v),
