@@ -7,12 +7,12 @@ drawn in law. How often value ± z·error holds the truth stands in the last col
 
 from __future__ import annotations
 
-import functools
 import itertools
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TypeAlias
 
 import numpy as np
@@ -30,8 +30,9 @@ from deniable.estimates.covariances import Matrix, Vector, vector
 from deniable.estimates.intervals import Interval
 from deniable.estimates.linear import floats
 from deniable.estimates.triples import Scored, Triples
-from deniable.types.drawn.count import DrawnTally
-from deniable.types.drawn.design import DrawnDesign
+from deniable.types.buckets.count import BucketTally
+from deniable.types.buckets.design import BucketDesign
+from deniable.types.buckets.plan import response_rates
 from deniable.types.edges.count import EdgeTally
 from deniable.types.edges.design import one_edge
 from deniable.types.edges.estimate import estimate as estimate_edges
@@ -578,43 +579,43 @@ def bucket_laws(generator: np.random.Generator, count: int) -> dict[str, Vector]
     }
 
 
-def bucket_tallies(
-    design: DrawnDesign, shares: Vector, n: int, generator: np.random.Generator
-) -> DrawnTally:
-    """Draw a tally of the responses of so many people with these shares of buckets."""
-    parts = [part.channel for _, part in design.factors]
-    sizes = generator.multinomial(n, np.full(len(parts), 1 / len(parts)))
-    counts = []
-    for size, channel in zip(sizes, parts, strict=True):
-        nodes = shares.reshape(channel.answers, -1).sum(axis=1)
-        rates = _matrix(channel) @ nodes
-        counts.append(generator.multinomial(size, rates / rates.sum()))
-    return DrawnTally(design, np.concatenate(counts))
+def bucket_tally(
+    design: BucketDesign, rates: list[Vector], n: int, generator: np.random.Generator
+) -> BucketTally:
+    """Draw a tally of the responses of so many people."""
+    sizes = generator.multinomial(n, np.full(len(rates), 1 / len(rates)))
+    counts = map(generator.multinomial, sizes, rates)
+    return BucketTally(design, np.concatenate(list(counts)))
 
 
-_matrix = functools.cache(floats)
-
-
-def tree(repetitions: int) -> Iterator[str]:
-    """Median, p95 and p99 of numbers in 256 buckets, by descent."""
+def tree(repetitions: int, count: int = 256) -> Iterator[str]:
+    """Median, p95 and p99 of numbers in buckets, by descent; and the mean width of the median of Beta(2, 5)."""
     both, generator = Both(), np.random.default_rng(12)
-    buckets = dn.buckets(0, 1, 256)
-    laws = bucket_laws(generator, buckets.count)
+    widths = []
+    laws = bucket_laws(generator, count)
     for epsilon, n in itertools.product((0.5, 1, 2, 4), (10_000, 100_000)):
-        design = buckets.design(epsilon)
+        design = dn.bucket_design(0, 1, epsilon, count=count)
+        edges = design.buckets.edges
         for name, shares in laws.items():
             # a quantile lies between edges with F at most it, and at least it
-            below = dict(zip(buckets.edges, [0.0, *np.cumsum(shares)], strict=True))
-            held = np.zeros((3, 2))
+            below = dict(zip(edges, [0.0, *np.cumsum(shares)], strict=True))
+            held, rates = np.zeros((3, 2)), response_rates(design, shares)
+            width = 0.0
             for _ in range(repetitions):
-                tally = bucket_tallies(design, shares, n, generator)
-                found = dn.bucket_quantiles(tally, buckets)
-                for index, (low, high) in enumerate(found.conf_int().values()):
+                found = dn.estimate(bucket_tally(design, rates, n, generator))
+                bounds = list(found.conf_int().values())
+                width += (bounds[0][1] - bounds[0][0]) / repetitions
+                for index, (low, high) in enumerate(bounds):
                     share = found.model.quantiles[index]
                     held[index] += below[low] <= share + 1e-9 <= below[high] + 2e-9
-            for rates in held / repetitions:
-                both.add(tuple(rates.tolist()), f"{name}, ε = {epsilon}, n = {n:,}")
-    yield both.line("quantiles of numbers in buckets (no other interval)")
+            for held_rates in held / repetitions:
+                both.add(
+                    tuple(held_rates.tolist()), f"{name}, ε = {epsilon}, n = {n:,}"
+                )
+            if name == "Beta(2, 5)":
+                widths.append(f"{width:.4f} at ε = {epsilon}, n = {n:,}")
+    yield both.line(f"quantiles of numbers in {count} buckets (no other interval)")
+    yield f"Mean width of the median's interval, Beta(2, 5): {'; '.join(widths)}"
 
 
 def _hits(design: NumberDesign, truth: float, n: int) -> Vector:
@@ -685,6 +686,7 @@ PARTS: dict[str, Callable[[int], Iterator[str]]] = {
     "numbers": numbers,
     "levels": levels,
     "tree": tree,
+    "tree-1024": partial(tree, count=1024),
     "strings": strings,
 }
 

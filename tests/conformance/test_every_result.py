@@ -196,12 +196,6 @@ def _effects() -> tuple[Result, Any]:
     return found.effects(), design
 
 
-def _odds_ratios() -> tuple[Result, Any]:
-    found, design = _regression()
-    assert isinstance(found, dn.Regression)
-    return found.odds_ratios(), design
-
-
 def _deck() -> tuple[Result, Any]:
     deck = dn.Deck((40, 10, 50), people=100, categories=("no", RISKY))
     return estimate_deck(
@@ -295,13 +289,10 @@ def _drawn_table() -> tuple[Result, Any]:
 
 
 def _bucket_quantiles() -> tuple[Result, Any]:
-    tree = dn.buckets(0, 80, 256)
-    design = tree.design(2)
-    columns = tree.paths(0.01 * n for n in range(8_000))
-    rows = dn.respond_all(
-        design, columns, codes=True, source=seeded("quantiles of buckets")
-    )
-    return dn.bucket_quantiles(dn.tally(rows), tree), design
+    design = dn.bucket_design(0, 80, 2)
+    hours = [0.01 * n for n in range(8_000)]
+    rows = dn.respond_all(design, hours, source=seeded("quantiles of buckets"))
+    return dn.estimate(dn.tally(rows)), design
 
 
 def _mean() -> tuple[Result, Any]:

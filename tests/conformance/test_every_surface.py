@@ -39,7 +39,7 @@ ELSEWHERE = {
 
 def rows(asked: Asked) -> tuple[pa.Table, str | None]:
     """Return the answers as a table, and the column that holds them; of attributes there is one for each."""
-    attributes = getattr(asked.design, "attributes", ())
+    attributes = asked.design.answer_columns
     if attributes:
         columns = {
             name: [None if row is None else row[name] for row in asked.answers]

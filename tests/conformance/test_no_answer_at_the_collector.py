@@ -36,7 +36,7 @@ PACKAGES = {
 }
 """The packages that count, estimate, plan, ask and tell; what counts records belongs to them, module by module."""
 
-DRAWING = {"audit", "buckets", "design", "respond", "draw", "schemes", "hashing"}
+DRAWING = {"audit", "design", "respond", "draw", "schemes", "hashing"}
 """Modules of a type of question that build designs, encode answers or draw."""
 
 NONE_OF_THEM = {

@@ -25,6 +25,8 @@ ANSWERS = (["never"] * 5 + ["once"] * 2 + ["often"]) * 30
 YES_NO = (["no"] * 3 + ["yes"]) * 40
 REACHED = np.arange(len(ANSWERS)) % 3 + 1
 GROUPS = np.where(np.arange(len(ANSWERS)) % 3 == 0, "north", "south")
+HOURS = [37.5, 10, 80, 55, 20.0, 0] * 40
+BUCKETS = dn.bucket_design(0, 80, 2, count=16)
 MATRIX = dn.matrix(
     [
         ["3/5", "1/5", "1/10"],
@@ -73,9 +75,7 @@ def _answers_of_items(design: Any) -> Case:
 
 
 def _numbers(**options: Any) -> Case:
-    return Case(
-        dn.number_design(0, 80, 2), [37.5, 10, 80, 55, 20.0, 0] * 40, **options
-    )
+    return Case(dn.number_design(0, 80, 2), HOURS, **options)
 
 
 def _drawn(each: int, **options: Any) -> Case:
@@ -165,6 +165,8 @@ CASES: dict[str, Callable[[], Case]] = {
     "numbers": _numbers,
     "numbers in groups": lambda: _numbers(**GROUPED),
     "numbers, finite population": lambda: _numbers(**FINITE),
+    "numbers in buckets": lambda: Case(BUCKETS, HOURS),
+    "numbers in buckets, in groups": lambda: Case(BUCKETS, HOURS, **GROUPED),
     "items": lambda: _answers_of_items(dn.lpp_club(ITEMS, 1)),
     "items, vectors": lambda: _answers_of_items(dn.pckv_ue(ITEMS, 1, padding=1)),
     "items, one of them": lambda: _answers_of_items(

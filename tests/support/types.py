@@ -101,6 +101,9 @@ TYPES: dict[str, Callable[[], Asked]] = {
         respond={"cohort": 1},
     ),
     "numbers": lambda: Asked(dn.number_design(0, 80, 1), [37.5, 0, None, 80] * 20),
+    "numbers in buckets": lambda: Asked(
+        dn.bucket_design(0, 80, 1, count=16), [37.5, 0, None, 80] * 20
+    ),
 }
 
 every_type = pytest.mark.parametrize(

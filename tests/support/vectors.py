@@ -56,12 +56,7 @@ def designs() -> dict[str, Design]:
     }
     return registered | {
         name: HARD[name]
-        for name in (
-            *_SMALL,
-            *_TABLES,
-            "a product of one and two words",
-            "patterns of three levels",
-        )
+        for name in (*_SMALL, *_TABLES, "a product of one and two words")
     }
 
 

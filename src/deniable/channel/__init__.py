@@ -8,7 +8,6 @@ from typing import Any, TypeVar
 from deniable import documents
 from deniable.channel.base import Channel, Witness
 from deniable.channel.dense import Dense
-from deniable.channel.patterns import Patterns
 from deniable.channel.product import Product
 from deniable.channel.sets import Bits, Mixture, Sets, Subset
 from deniable.channel.two_level import Diagonal, Hadamard, Hashing, TwoLevel
@@ -22,7 +21,6 @@ __all__ = [
     "Hadamard",
     "Hashing",
     "Mixture",
-    "Patterns",
     "Product",
     "Sets",
     "Subset",
@@ -49,17 +47,7 @@ def register(kind: Kind) -> Kind:
     return kind
 
 
-for _kind in (
-    Bits,
-    Dense,
-    Diagonal,
-    Hadamard,
-    Hashing,
-    Mixture,
-    Patterns,
-    Product,
-    Subset,
-):
+for _kind in (Bits, Dense, Diagonal, Hadamard, Hashing, Mixture, Product, Subset):
     register(_kind)
 
 

@@ -11,10 +11,8 @@ from deniable.cli.common import guard_command
 from deniable.cli.estimates import ResultOutput, SampleColumns, show
 from deniable.cli.options import KINDS, Kind, find_options, parameter_help
 from deniable.cli.reading import read_design, read_floats, read_rows
-from deniable.errors import require_choice
 from deniable.estimates.lists import list_experiment as estimate_list
 from deniable.estimates.prevalence import prevalence as estimate_prevalence
-from deniable.estimates.regression import Regression
 from deniable.estimates.regression import regress as estimate_regression
 from deniable.estimates.regression.columns import read_formula
 from deniable.estimates.results import Result
@@ -35,7 +33,6 @@ _TEST, _LIST = (
     find_options(function, _KINDS)
     for function in (estimate_prevalence, estimate_list)
 )
-_SHOWN = {"odds": Regression.odds_ratios, "effects": Regression.effects}
 _DATA = ("formula", "devices", "codes", "values", "missing")
 _REGRESSION = find_options(estimate_regression, _KINDS, omit=_DATA)
 
@@ -54,7 +51,7 @@ def regress(
     value: list[str] | None = None,
     missing: list[str] | None = None,
     codes: bool = False,
-    show: str = "coefficients",
+    effects: bool = False,
     level: float = 0.95,
     interval: str | None = None,
     sheet: str | None = None,
@@ -72,7 +69,7 @@ def regress(
         value (VALUE=SYMBOL): which value of the responses means which symbol. May be repeated.
         missing (VALUE): a value that means that nothing was sent. May be repeated.
         codes: whole numbers are the indices of the symbols, from 0.
-        show (coefficients|odds|effects): the coefficients, odds ratios, or average effects on the share.
+        effects: average effects on the share, in place of coefficients.
         interval (normal|profile|fieller|chebyshev): the interval method.
     """
     column = options.get("predictor") or read_formula(formula).left
@@ -87,9 +84,7 @@ def regress(
         **options,
         sampling=sample.sampling(data),
     )
-    require_choice("--show is", show, ("coefficients", *_SHOWN))
-    result = _SHOWN[show](fit) if show in _SHOWN else fit
-    _deliver(result, output, level=level, method=interval)
+    _deliver(fit.effects() if effects else fit, output, level=level, method=interval)
 
 
 def _devices(columns: ColumnOptions) -> dict[str, Any]:

@@ -65,16 +65,22 @@ KINDS: dict[str, Kind] = {
     "Sequence[int]": Kind("A,B", Any, read_whole_pair),
     "SharePair": Kind("A,B", Any, read_share_pair),
     "Shares": Kind("A,B,C", load=read_floats),
+    "Numbers": Kind("A,B,C", load=read_floats),
     "Sequence[str]": Kind("NAME", list[str]),
     "Sequence[object]": Kind("A,B,C|@FILE", load=read_names),
     "Labels": Kind("A,B,C|NUMBER|@FILE", load=read_labels),
     "Design": Kind("DESIGN", Path, load=read_design),
     "AnyDesign": Kind("DESIGN", Path, load=read_any_design),
+    "BucketDesign": Kind("DESIGN", Path, load=read_any_design),
 }
 """By the annotation of a parameter; other types of a command of our own are read as Typer reads them."""
 
 DESIGNS = "Sequence[Design] | Mapping[str, Design]"
-_ARGUMENTS = ("Design", DESIGNS)  # parameters of the library that are no options
+_ARGUMENTS = (
+    "Design",
+    "BucketDesign",
+    DESIGNS,
+)  # parameters of the library that are no options
 
 # parameters that are `float` and no share
 _NUMBERS = {

@@ -160,6 +160,7 @@ PLANS: dict[str, Plan] = {
     "split": plan.allocation,
     "two-samples": plan.two_sample_allocation,
     "cheaters": plan.cheater_detection,
+    "quantile": plan.quantile,
     "prevalence": plan.prevalence,
     "list-experiment": plan.list_experiment,
     "caps": plan.best_under_caps,

@@ -82,6 +82,11 @@ class AnyDesign(Rendered, HashedDocument):
         """Names of the columns of its `Responses`."""
         return ("response",)
 
+    @property
+    def answer_columns(self) -> tuple[str, ...]:
+        """Names of the attributes, if the answers to each stand in a column of their own; empty for one column."""
+        return ()
+
     def device_of(self, column: str) -> AnyDesign:  # noqa: ARG002 - stages have a design for each column
         """Return the design with which the responses of a column were drawn."""
         return self
@@ -170,6 +175,10 @@ class Design(AnyDesign):
     def attributes(self) -> tuple[str, ...]:
         """Names of the attributes; empty for a single one."""
         return tuple(factor.attribute for factor in self.factors)
+
+    @property
+    def answer_columns(self) -> tuple[str, ...]:
+        return self.attributes
 
     def part(self, *attributes: str) -> Design:
         """Return the design of one attribute, or of several together in the order named.

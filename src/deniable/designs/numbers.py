@@ -243,6 +243,20 @@ class Range:
             exact.rational(low, name="low"), exact.rational(high, name="high")
         )
 
+    @classmethod
+    def of_body(cls, body: Mapping[str, Any]) -> Range:
+        """Read the field "range" of JSON.
+
+        Raises:
+            InvalidDesign: not the two ends, as texts.
+        """
+        ends = documents.field(body, "range", list)
+        if len(ends) != 2 or not all(isinstance(end, str) for end in ends):
+            raise InvalidDesign(
+                "the range of the numbers is not written as its two ends; expected two texts."
+            )
+        return cls.of(*ends)
+
     @property
     def width(self) -> Fraction:
         """Width of the range."""
@@ -373,12 +387,7 @@ class NumberDesign(Design):
         plain = Design.from_body(
             {name: value for name, value in body.items() if name != "range"}
         )
-        bounds = documents.field(body, "range", list)
-        if len(bounds) != 2 or not all(isinstance(end, str) for end in bounds):
-            raise InvalidDesign(
-                "the range of the numbers is not written as its two ends; expected two texts."
-            )
-        scale = Scale(Range.of(*bounds), len(plain.categories))
+        scale = Scale(Range.of_body(body), len(plain.categories))
         return cls(
             plain.name, plain.categories, plain.symbols, plain.channel, scale=scale
         )

@@ -200,7 +200,7 @@ def _check_column(
     design: AnyDesign, column: str | None, cohorts: str | None
 ) -> tuple[str, ...]:
     """Return the attributes of a design, if the columns that are named go with it."""
-    attributes = tuple(getattr(design, "attributes", ()))
+    attributes = design.answer_columns
     if column is None and not attributes:
         raise InvalidRequest("there is no column of answers; expected its name.")
     if column is not None and design.needs_attributes:

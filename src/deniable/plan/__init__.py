@@ -34,6 +34,7 @@ from deniable.plan.outcomes import by_answer, mean_variance
 from deniable.plan.people import how_many, how_small, how_wide, sample_size_for_width
 from deniable.plan.planned import Planned
 from deniable.plan.precision import sample_size, variance, width
+from deniable.plan.quantiles import quantile
 from deniable.plan.stages import Proposal, propose
 from deniable.plan.totals import total_error
 from deniable.types.strings.limits import discovery_limit, string_detection_limit
@@ -76,6 +77,7 @@ __all__ = [
     "power",
     "prevalence",
     "propose",
+    "quantile",
     "sample_size",
     "sample_size_for_power",
     "sample_size_for_width",

@@ -38,7 +38,7 @@ from deniable.types import operation
 from deniable.types.categories.plan import DecidingResponse
 
 _POWERS = (0.5, 0.8, 0.9, 0.95)
-_TIMES = (0.5, 0.75, 1.0, 1.5, 2.0)  # of the distance that was asked for, in a table
+TIMES = (0.5, 0.75, 1.0, 1.5, 2.0)  # of the distance that was asked for, in a table
 _MAX_COUNTED = 10_000_000  # respondents of whom every count is looked at, in seconds
 _SAME = 1e-9  # a count that lies this close to where the interval is as wide as allowed is on it, but for rounding
 
@@ -136,7 +136,7 @@ def how_many(
     )
     honest = direct(design.categories)
     lines = tuple(
-        _people_line(
+        people_line(
             "expected share",
             percent(near),
             people(design, share=near),
@@ -147,7 +147,8 @@ def how_many(
     return Planned(f"Ask {n:,} people: {goal}.", n, lines)
 
 
-def _people_line(head: str, goal: str, people: int, honest: int) -> Line:
+def people_line(head: str, goal: str, people: int, honest: int) -> Line:
+    """Return a line of a table: what is asked for, and how many people it takes."""
     return {
         head: goal,
         "people": people,
@@ -158,7 +159,7 @@ def _people_line(head: str, goal: str, people: int, honest: int) -> Line:
 
 def _shares_near(share: float, null: float) -> list[float]:
     """Return the expected share between smaller and larger ones: it is a guess, and what hangs on it must be seen."""
-    near = [null + (share - null) * times for times in _TIMES]
+    near = [null + (share - null) * times for times in TIMES]
     return [
         near_share
         for near_share in near
@@ -431,13 +432,13 @@ def _people_for_mean(
 
     n = people(variance, within)
     lines = tuple(
-        _people_line(
+        people_line(
             "mean within ±",
             f"{reach:,.6g}",
             people(variance, reach),
             people(honest, reach),
         )
-        for reach in [within * times for times in _TIMES]
+        for reach in [within * times for times in TIMES]
     )
     return Planned(
         f"Ask {n:,} people: {_mean_text(level, within, 6, sd)}.", n, lines

@@ -43,6 +43,7 @@ FOLDERS: dict[str, str] = {
     "edges": "deniable.types.edges",
     "strings": "deniable.types.strings",
     "numbers": "deniable.types.numbers",
+    "numbers in buckets": "deniable.types.buckets",
     "drawn items": "deniable.types.drawn",
 }
 """Type of question (`design.asks`) → the package of its folder; a test may add one of its own."""

@@ -43,6 +43,7 @@ NO_REGRESSION = "a regression explains the answer to one question; expected a de
 NO_SCRIPT = "the page's script draws categories, numbers, ladders and cards; expected a design for one of these."
 NOT_BY_HAND = "no spinner, card, die or coin draws this by hand; expected a design for one question with categories."
 NO_PRECISION = "there is no single share or mean to plan for; expected categories, numbers, a deck or drawn attributes."
+NO_SHARE = "quantiles have no share or mean to plan for; expected plan.quantile(), which plans their intervals."
 NO_STAGES = "a ledger raises responses in stages; expected a design for categories or numbers, or a ladder."
 NO_QUESTION = "a survey has no such question; expected a design for categories or numbers, or a ladder."
 NOT_FIELDED: dict[str, str] = dict.fromkeys(

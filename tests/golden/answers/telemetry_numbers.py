@@ -9,7 +9,7 @@ import numpy as np
 import deniable as dn
 from deniable.estimates.inverses import left_inverse
 from deniable.estimates.supported import customary
-from deniable.types.drawn.quantiles import node_variance, tree_weights
+from deniable.types.buckets.estimate import node_variance, tree_weights
 from tests.golden.runner import quantity
 
 
@@ -18,7 +18,8 @@ from tests.golden.runner import quantity
     "total 1, shares near 0"
 )
 def _tree(D: int, eps: float) -> dict[str, Any]:
-    sizes = [4**level for level in range(1, len(dn.buckets(0, 1, D).levels) + 1)]
+    design = dn.bucket_design(0, 1, eps, count=D)
+    sizes = [part.channel.answers for _, part in design.factors]
     named = [
         {
             "krr": node_variance(left_inverse(dn.k_ary(size, eps).channel), size),

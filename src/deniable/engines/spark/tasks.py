@@ -191,7 +191,8 @@ def _nothing_of(design: AnyDesign) -> pa.Schema:
 
 def attributes_of(design: Any) -> tuple[str, ...]:
     """Return the attributes that each have a column of answers; of a ladder those of its stages."""
-    return tuple(getattr(getattr(design, "designs", (design,))[0], "attributes", ()))
+    first: AnyDesign = getattr(design, "designs", (design,))[0]
+    return first.answer_columns
 
 
 def blocks(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:

@@ -143,6 +143,10 @@ class DrawnDesign(AnyDesign):
         return tuple(factor.attribute for factor in self.factors)
 
     @property
+    def answer_columns(self) -> tuple[str, ...]:
+        return self.attributes
+
+    @property
     def responses(self) -> int:
         """How many different responses there are, to all hands: the elementary symmetric polynomial of their sizes."""
         sums = [1] + [0] * self.each

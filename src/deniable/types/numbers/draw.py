@@ -34,7 +34,7 @@ def respond_all(
     fast: bool | None = None,
 ) -> Responses[NumberDesign]:
     """Round each number to a level, and draw a response to the level."""
-    values, present = _read_numbers(answers)
+    values, present = read_numbers(answers)
     levels = round_values(design, values, source=source)
     codes = draw_all(
         design, levels, codes=True, source=source, threads=threads, fast=fast
@@ -42,7 +42,7 @@ def respond_all(
     return build_responses(design, present, codes)
 
 
-def _read_numbers(answers: Any) -> tuple[NDArray[Any], Missing]:
+def read_numbers(answers: Any) -> tuple[NDArray[Any], Missing]:
     """Return the numbers that are present, and which rows they stand in."""
     if (
         isinstance(answers, np.ndarray)
@@ -60,7 +60,7 @@ def _read_numbers(answers: Any) -> tuple[NDArray[Any], Missing]:
     column = arrow.to_arrow(answers) if arrow.is_column(answers) else None
     if column is not None and _is_number(column.type):
         present = np.asarray(column.is_valid())
-        numbers, present[present] = _read_numbers(column.drop_null().to_numpy())
+        numbers, present[present] = read_numbers(column.drop_null().to_numpy())
         return numbers, present
     values = read_objects(answers)
     present = np.array([value is not None for value in values], np.bool_)
@@ -126,7 +126,7 @@ def round_values(
         >>> round_values(number_design(0, 10, epsilon=1, levels=3), [0, 5, 10.0]).tolist()
         [0, 1, 2]
     """
-    column = _read(values)
+    column = read_column(values)
     words = Words(source)
     out = np.empty(len(column), np.uint8)
     for start in range(0, len(column), CHUNK):
@@ -135,7 +135,7 @@ def round_values(
     return out
 
 
-def _read(values: Any) -> NDArray[Any]:
+def read_column(values: Any) -> NDArray[Any]:
     column = np.asarray(values)
     if column.ndim != 1 or column.dtype.kind not in "iuf":
         raise InvalidAnswer(
