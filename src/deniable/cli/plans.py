@@ -164,6 +164,7 @@ PLANS: dict[str, Plan] = {
     "prevalence": plan.prevalence,
     "list-experiment": plan.list_experiment,
     "caps": plan.best_under_caps,
+    "padding": plan.padding,
     "compliance": plan.noncompliance,
     "designs": plan.designs_at,
     "crossover": plan.crossover,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from deniable.errors import InvalidNumber, InvalidRequest, UnreadableFile
+from deniable.errors import InvalidNumber, InvalidRequest, UnreadableFile, quoted
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -155,6 +155,16 @@ def read_numbers(text: str) -> dict[Any, str | None] | list[str]:
             "a name stands twice; expected each once, such as tea=1,coffee=2."
         )
     return {int(name) if name.isdecimal() else name: value for name, value in pairs}
+
+
+def read_item_shares(text: str) -> dict[Any, float]:
+    """Read 0=20%,1=1/2,2=0.3: the share of people with each number of items."""
+    pairs = read_numbers(text)
+    if not isinstance(pairs, dict):
+        raise InvalidRequest(
+            f"{quoted(text)} names no numbers of items; expected shares such as 0=20%,1=50%,2=30%."
+        )
+    return {size: read_share(share or "") for size, share in pairs.items()}
 
 
 def read_names(text: str) -> list[str]:

@@ -37,6 +37,7 @@ from deniable.plan.precision import sample_size, variance, width
 from deniable.plan.quantiles import quantile
 from deniable.plan.stages import Proposal, propose
 from deniable.plan.totals import total_error
+from deniable.plan.truncation import padding
 from deniable.types.strings.limits import discovery_limit, string_detection_limit
 
 __all__ = [
@@ -74,6 +75,7 @@ __all__ = [
     "noncompliance",
     "optimal",
     "optimal_items",
+    "padding",
     "power",
     "prevalence",
     "propose",

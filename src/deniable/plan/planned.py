@@ -16,7 +16,7 @@ from deniable.rendering.formats import percent
 if TYPE_CHECKING:
     import pandas as pd
 
-    from deniable.designs import Design
+    from deniable.designs import AnyDesign
 
 Line: TypeAlias = Mapping[str, str | int | float]
 """A line of a table, by the names of its columns."""
@@ -83,7 +83,7 @@ class Planned(PlanTable):
     lines: tuple[Line, ...]
     notes: tuple[str, ...] = ()
     across: str = ""
-    design: Design | None = None
+    design: AnyDesign | None = None
 
     def to_frame(self) -> pd.DataFrame:
         """Return the table for pandas.

@@ -54,6 +54,14 @@ CASES = {
         "list-experiment --share 10%",
         "Ask 1,248 people in each arm",
     ),
+    "padding": (
+        "padding --items 6 -e 4 -n 300 --shares 0=10%,1=30%,2=30%,3=0.21,6=9% --family pckv_grr",
+        "Pad to 3 places with pckv_grr",
+    ),
+    "people and padding": (
+        "padding --items tea,coffee,milk -e 4 --within 0.05 --shares 1=0.5,2=1/2",
+        "Ask 1,331 people. Pad to 2 places",
+    ),
     "caps": (
         "caps --factor-yes 5 --factor-no 2",
         "Ask for the truth with a probability of 44.4%",

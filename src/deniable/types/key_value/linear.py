@@ -11,7 +11,7 @@ import numpy as np
 from deniable.errors import InvalidRequest, quoted
 from deniable.estimates.covariances import Matrix, Vector
 from deniable.types.key_value.count import KeyValueTally
-from deniable.types.key_value.schemes import NONE
+from deniable.types.key_value.schemes import NONE, Scheme
 from deniable.types.key_value.variances import scores, second_moments
 
 SCALINGS = FIXED, CONDITIONAL = "fixed", "conditional"
@@ -135,17 +135,8 @@ class ItemLinear:
 
     @property
     def tie(self) -> float:
-        """By how much a respondent who sends another item lowers the estimate of an item; 0 but for one-item responses.
-
-        Why: two items are then never sent together, which ties their estimates.
-        """
-        scheme = self.tally.design.scheme
-        degree = scores(scheme.symbol).degree
-        return (
-            float(scheme.multiplier * degree[NONE])
-            if scheme.KIND == "direct" and degree is not None
-            else 0.0
-        )
+        """By how much a respondent who sends another item lowers the estimate of an item."""
+        return item_tie(self.tally.design.scheme)
 
     def totals(self) -> tuple[float, float, float, float, float]:
         """Return the sums of frequency and weight over all items, their variances and their covariance.
@@ -181,6 +172,17 @@ class ItemLinear:
             return np.asarray(curve.sum(axis=1), np.float64)
         constant = m * nobody - m * (m - 1) * beta**2
         return np.array([constant, rises.sum() + 2 * beta * (m - 1), -1.0]) / n
+
+
+def item_tie(scheme: Scheme) -> float:
+    """Return by how much a response about another item lowers the estimate of an item; 0 but for one-item responses.
+
+    Why: two items are then never sent together, which ties their estimates.
+    """
+    degree = scores(scheme.symbol).degree
+    if scheme.KIND != "direct" or degree is None:
+        return 0.0
+    return float(scheme.multiplier * degree[NONE])
 
 
 def _shares(f: Vector | float, w: Vector | float) -> Matrix:

@@ -309,7 +309,7 @@ def check_padding(items: int, padding: int) -> None:
         raise InvalidDesign(
             f"padding is {quoted(padding)}; expected a whole number from 1 to {items:,}, the number of items, and at "
             f"most {_MAX_PADDING:,}.",
-            "Take about as many as most people have: fewer cuts off those who have more, more adds noise for all.",
+            "Choose it with plan.padding(): few places cut off those who have more, many add noise for all.",
         )
 
 
