@@ -1,17 +1,22 @@
-"""The entries of the telemetry sheet about numbers in buckets agree."""
+"""The entries of the telemetry sheet about variances of numbers agree."""
 
 from __future__ import annotations
+
+import pytest
 
 from tests.golden.runner import HERE, run
 
 OUTCOMES = run(HERE / "telemetry_golden.json")
 
 
-def test_the_tree_has_the_variances_of_the_sheet() -> None:
+@pytest.mark.parametrize(
+    ("entries", "count"), [("tree4", 7), ("range-variance", 2), ("mean-variance", 4)]
+)
+def test_numbers_have_the_variances_of_the_sheet(entries: str, count: int) -> None:
     verdicts = {
-        each.id: each.verdict for each in OUTCOMES if each.id.startswith("tree4")
+        each.id: each.verdict for each in OUTCOMES if each.id.startswith(entries)
     }
-    assert len(verdicts) == 7
+    assert len(verdicts) == count
     assert set(verdicts.values()) == {"agrees"}
 
 

@@ -534,7 +534,7 @@ def _last_sure(sure: Any) -> int:
     return edge
 
 
-def tree_weights(variances: Sequence[float]) -> Matrix:
+def tree_weights(variances: Sequence[float], fan_out: int = FAN_OUT) -> Matrix:
     """Return the weights of the nodes in F at the edges between buckets, less those of even shares.
 
     Implements: H = Σ A_l′A_l/v_l, G = H⁻¹A′/v, F = T(G − c·1′G)y + T·c with c = H⁻¹1/(1′H⁻¹1) and T the sums from the
@@ -542,10 +542,11 @@ def tree_weights(variances: Sequence[float]) -> Matrix:
 
     Args:
         variances: v of each level, of which one counts as much as another's: people are split evenly.
+        fan_out: the number of children of a node.
     """
-    size = FAN_OUT ** len(variances)
+    size = fan_out ** len(variances)
     levels = [
-        np.kron(np.eye(FAN_OUT**level), np.ones(size // FAN_OUT**level))
+        np.kron(np.eye(fan_out**level), np.ones(size // fan_out**level))
         for level in range(1, len(variances) + 1)
     ]
     nodes = np.vstack(levels)
