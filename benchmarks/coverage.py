@@ -1,4 +1,4 @@
-"""How often default 95 % intervals hold the truth: `python -m benchmarks.coverage` writes the page.
+"""How often default 95 % intervals of shares hold the truth: `python -m benchmarks.coverage_page shares` writes it.
 
 Every registered design, with 2, 5 and 100 categories and ε of ½, 2 and 8 where its examples leave them open, and else
 as its examples are; 10, 30, 300 and 3,000 respondents, who are independent, a third of all people, or all of them;
@@ -11,13 +11,11 @@ designs, or over all tallies where they are few. Else from tallies drawn in law,
 from __future__ import annotations
 
 import math
-import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import astuple, dataclass, field
 from functools import cached_property
 from itertools import combinations_with_replacement, product
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,7 +45,6 @@ from deniable.estimates.supported import BySize, Supported
 from deniable.simulate import simulated_tallies
 from deniable.tallies.decks import DeckTally
 
-PAGE = Path(__file__).parents[1] / "docs" / "coverage.md"
 LEAST, LEAST_ON_AVERAGE = 0.92, 0.94
 EPSILONS, SIZES, RESPONDENTS = ("1/2", 2, 8), (2, 5, 100), (10, 30, 300, 3_000)
 PEOPLE = 3_000  # every share below is a whole number of them
@@ -601,9 +598,7 @@ def table(head: str, rows: Iterable[tuple[str, list[Cell | None]]]) -> Iterator[
         told = [str(cell or "—") for cell in found] + ["—"] * (
             len(RESPONDENTS) - len(found)
         )
-        line = f"| {name} | " + " | ".join(told) + " |"
-        print(line, file=sys.stderr, flush=True)
-        yield line
+        yield f"| {name} | " + " | ".join(told) + " |"
     means = [float(np.mean(cell.rates)) for cell in cells]
     yield (
         f"\n{len(cells)} cells, {sum(bool(cell.surveys) for cell in cells)} of them drawn: the smallest coverage is "
@@ -625,8 +620,7 @@ def _error(surveys: int) -> str:
     return f"{math.sqrt(0.95 * 0.05 / surveys):.4f}"
 
 
-TEXT = f"""# Coverage
-
+TEXT = f"""\
 How often the interval that `conf_int()` gives without a `method`, at a level of 95 %, holds the true share. In each
 cell stand the smallest coverage over the shares, their mean, and the mean width over that of value ± z·error with the
 error that the estimate truly has. Columns are numbers of respondents. Shares are 0, 0.5 %, 3 %, 20 %, one respondent
@@ -644,29 +638,28 @@ which hold by construction and would take hours to go through.
 
 Every registered design has its rows: with 2, 5 and 100 categories and ε of ½, 2 and 8 where its examples name them,
 and else as its examples are; among people who are counted the first example of each, with 2 and 5 categories. Why the
-intervals are as they are is told in `theory/intervals.md`. Written by `python -m benchmarks.coverage`;
+intervals are as they are is told in `theory/intervals.md`. Written by `python -m benchmarks.coverage_page shares`;
 `tests/unit/estimates/test_every_default_interval.py` computes the exact cells of small groups again, sees that no
 design is missing, and that value ± z·error would be found out.
 """
 
 
-def main() -> None:
+def lines() -> Iterator[str]:
+    """Yield the part of the page."""
     warnings.simplefilter("ignore", ImplausibleResponses)
-    lines = [TEXT]
+    yield TEXT
     for sort, title in (
         ("independent", "Independent respondents"),
         ("a third of all", "A third of all people"),
         ("all", "A census"),
     ):
-        lines += [f"## {title}\n", *table("design", designs(sort))]
-    lines += ["## Decks\n", *table("cards", decks())]
+        yield f"## {title}\n"
+        yield from table("design", designs(sort))
+    yield "## Decks\n"
+    yield from table("cards", decks())
     rows = (
         (name, [likely_shares(design, n, most) for n in RESPONDENTS[:3]])
         for name, (design, most) in LIKELIHOOD.items()
     )
-    lines += ["## The likelihood\n", *table("design", rows)]
-    PAGE.write_text("\n".join(lines), encoding="utf-8")
-
-
-if __name__ == "__main__":
-    main()
+    yield "## The likelihood\n"
+    yield from table("design", rows)

@@ -1,19 +1,30 @@
-"""How often 95 % intervals of means, differences and quantiles by answer hold the truth.
+"""How often 95 % intervals of means, differences and medians by answer hold the truth.
 
-`python -m benchmarks.coverage_by_answer [surveys] [part …]`, parts as in `coverage_predictors`. The device answers by
-chance at the rate .4769846 of Chrome's confidence field. The outcome has one of six laws, higher in the group; of
-clusters, outcome and answer go together within each.
+`python -m benchmarks.coverage_page by-answer` writes the tables. Outcomes, shares, device, numbers of people and the
+way of judging are those of `benchmarks.coverage_predictors`; of clusters, outcome and answer go together within each.
+The first surveys of each cell go through `dn.by_answer` and `dn.quantiles_by_answer` too, and must say the same.
 """
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 
 import numpy as np
+from scipy.stats import t as student
 
 import deniable as dn
-from benchmarks.coverage_predictors import LAWS, PARTS, RATE, SHARES
+from benchmarks.coverage_predictors import (
+    COMPARED,
+    LAWS,
+    PEOPLE,
+    RATE,
+    answer_by_chance,
+    judge,
+    response_weights,
+    surveys_of,
+    table,
+)
+from deniable.estimates.covariances import Vector
 
 GAP = 2.0
 MEANS = {
@@ -33,72 +44,96 @@ MEDIANS = {
 }
 
 
-def covers(
-    rng: np.random.Generator, law: str, share: float, n: int, clusters: int = 0
+def judged(
+    rng: np.random.Generator,
+    law: str,
+    share: float,
+    n: int,
+    clusters: int,
+    *,
+    compared: bool,
 ) -> list[bool]:
-    """Draw one survey; return whether the intervals hold the truth, and whether that of the mean has no ends."""
-    names = np.arange(n) % max(clusters, 1)
-    # of clusters, the share lies between half and one and a half times what it is on average
-    tilt = rng.uniform(0.5, 1.5, max(clusters, 1)) if clusters else np.ones(1)
-    members = rng.random(n) < share * tilt[names]
-    y = LAWS[law](rng, n) + GAP * members
+    """Draw one survey; tell whether the intervals of mean and difference hold, have no ends, and the median's holds."""
+    names, tilt, apart = None, np.ones(1), (0.0, 0.0)
     if clusters:
-        y += 0.5 * (tilt[names] - 1)
-    by_chance = rng.random(n) < float(RATE)
-    value = np.where(
-        np.where(by_chance, rng.random(n) < 0.5, members), "high", "low"
+        # the share lies between half and one and a half times what it is on average
+        names, tilt = np.arange(n) % clusters, rng.uniform(0.5, 1.5, clusters)
+        # the mean of a cluster's effect among the members, who are more where it is larger, and among others
+        apart = (0.5 / 12, -0.5 / 12 * share / (1 - share))
+    effect = tilt[names] if clusters else 1.0
+    members = rng.random(n) < share * effect
+    y = LAWS[law](rng, n) + GAP * members + 0.5 * (effect - 1)
+    sent = answer_by_chance(rng, members)
+    mean, difference = MEANS[law] + GAP + apart[0], GAP + apart[0] - apart[1]
+    w = response_weights(sent)
+    kappa, middle = w.mean(), y.mean()
+    below = (1 - kappa) ** 2 * w + kappa**2 * (1 - w)
+    found = (
+        judge(w * (y - mean), w, names),
+        judge((w - kappa) * (y - middle) - difference * below, below, names),
     )
-    sampling = dn.Sampling(clusters=names) if clusters else None
-    sent = dn.read_confidence(value, RATE)
-    found = dn.by_answer(y, sent, sampling=sampling)
-    # The mean of a cluster's effect among the members, who are more where it is larger.
-    among = (
-        (0.5 * (1 / 12), -0.5 * (1 / 12) * share / (1 - share))
-        if clusters
-        else (0, 0)
-    )
-    mean = MEANS[law] + GAP + among[0]
-    held = [
-        _holds(found.interval("high"), mean),
-        _holds(found.interval("high", method="normal"), mean),
-        _holds(
-            found.about("difference").interval("high − low"),
-            GAP + among[0] - among[1],
-        ),
-        not np.isfinite(found.interval("high").low),
-    ]
+    held = [found[0].held, found[1].held, found[0].unbounded, found[1].unbounded]
     if law in MEDIANS and not clusters:
-        median = dn.quantiles_by_answer(y, sent).interval("high · median")
-        held.append(_holds(median, MEDIANS[law] + GAP))
+        low, high = median_interval(y, w)
+        held.append(low <= MEDIANS[law] + GAP <= high)
+    if compared:
+        value = np.where(sent, "high", "low")
+        responses = dn.read_confidence(value, RATE)
+        sampling = dn.Sampling(clusters=names) if clusters else None
+        means = dn.by_answer(y, responses, sampling=sampling)
+        intervals = [
+            means.interval("high"),
+            means.about("difference").interval("high − low"),
+        ]
+        truths = [mean, difference]
+        ends = [bool(np.isinf(low)) for low, _ in intervals]
+        if len(held) > 4:
+            medians = dn.quantiles_by_answer(y, responses, quantiles=[0.5])
+            intervals.append(medians.interval("high · median"))
+            truths.append(MEDIANS[law] + GAP)
+        inside = [
+            bool(low <= truth <= high)
+            for (low, high), truth in zip(intervals, truths, strict=True)
+        ]
+        assert held == [*inside[:2], *ends, *inside[2:]]
     return held
 
 
-def _holds(interval: dn.Interval, truth: float) -> bool:
-    return bool(interval.low <= truth <= interval.high)
+def median_interval(y: Vector, w: Vector) -> tuple[float, float]:
+    """Return Woodruff's interval of the median, all values between the first and the last that is not rejected."""
+    order = np.argsort(y)
+    y, w, n, z = y[order], w[order], len(y), student.ppf(0.975, len(y) - 1)
+    if abs(w.sum()) <= z * w.std(ddof=1) * n**0.5:
+        return -np.inf, np.inf
+    away = np.cumsum(w) - w.sum() / 2
+    # where the weight is 1{y ≤ t} − 1/2 its square is 1/4 for all
+    variance = ((w @ w) / 4 - away**2 / n) * n / (n - 1)
+    inside = np.flatnonzero(away**2 <= z**2 * variance)
+    return y[inside[0]], y[inside[-1] + 1]
 
 
-def coverage(surveys: int, n: int, clusters: int = 0) -> Iterator[str]:
-    """Yield for each law and share how often each interval holds the truth."""
-    for number, law in enumerate(LAWS):
-        for share in SHARES:
-            rng = np.random.default_rng([n, clusters, int(1000 * share), number])
-            held = np.mean(
-                [covers(rng, law, share, n, clusters) for _ in range(surveys)],
-                axis=0,
-            )
-            median = f"  median {held[4]:.3f}" if len(held) > 4 else ""
-            yield (
-                f"{law:14} share {share:.2f}  n {n:6,}  clusters {clusters:2}  mean {held[0]:.3f}  "
-                f"by delta {held[1]:.3f}  difference {held[2]:.3f}  unbounded {held[3]:.3f}{median}"
-            )
+def measured(law: str, share: float, n: int, clusters: int) -> str:
+    """Return a cell of the table."""
+    seed = [n, clusters, int(1000 * share), list(LAWS).index(law)]
+    rng = np.random.default_rng(seed)
+    mean, difference, *unbounded = np.mean(
+        [
+            judged(rng, law, share, n, clusters, compared=number < COMPARED)
+            for number in range(surveys_of(n))
+        ],
+        axis=0,
+    )
+    median = f" · {unbounded[2]:.3f}" if len(unbounded) > 2 else " · —"
+    ends = f" ({unbounded[0]:.2f})" * bool(unbounded[0])
+    return f"{mean:.3f} · {difference:.3f}{median}{ends}"
 
 
-def main(arguments: list[str]) -> None:
-    surveys = int(arguments[0]) if arguments else 400
-    for part in arguments[1:] or PARTS:
-        for line in coverage(surveys, *PARTS[part]):
-            print(line, flush=True)
-
-
-if __name__ == "__main__":
-    main(sys.argv[1:])
+def lines() -> Iterator[str]:
+    """Yield the part of the page."""
+    yield """\
+How often the default intervals of the mean of an outcome among the people with an answer, of its difference from the
+others, and of the median hold the truth; in parentheses how often that of the mean has no ends, because the data do not
+show that the group exists. People, outcomes, shares, device and surveys as above. There is no median of five values,
+and none was measured of clusters.
+"""
+    yield from table(PEOPLE, measured)

@@ -1,15 +1,12 @@
 """How often always-valid 95 % intervals miss at some of many looks, and their width at 100,000 responses.
 
-`python -m benchmarks.looks [surveys] [part …]`, parts as in `PARTS`. Looks lie between 100 and 100,000 responses: 10,
-1,000, or one after each response; the intervals are tuned for 1,000. Of shares and of differences the chance is exact:
-the law of the counts that never led to a miss goes from look to look. Means and contrasts are simulated in law, those
-after each response in a quarter of the surveys. Wanted are at most .05, and at most 2.2 times the width of the interval
-for one look.
+`python -m benchmarks.coverage_page looks` writes the tables. Looks lie between 100 and 100,000 responses: 10, 1,000, or
+one after each response; the intervals are tuned for 1,000. Of shares and of differences the chance is exact: the law of
+the counts that never led to a miss goes from look to look. Means and contrasts are simulated in law.
 """
 
 from __future__ import annotations
 
-import sys
 import warnings
 from collections.abc import Callable, Iterator
 from functools import cache, partial
@@ -21,6 +18,7 @@ from scipy.stats import binom
 from tests.support.looks import ever_missed
 
 import deniable as dn
+from benchmarks.coverage_predictors import standard_error
 from deniable.designs import number_design
 from deniable.errors import ImplausibleResponses
 from deniable.estimates import confidence_sequences as sequences
@@ -30,7 +28,8 @@ from deniable.estimates.intervals import Interval
 from deniable.estimates.linear import floats
 from deniable.types.numbers.count import NumberTally
 
-LEVEL, PLANNED, FIRST, LAST = 0.95, 1_000, 100, 100_000
+SURVEYS = 400
+LEVEL, PLANNED, FIRST, LAST, LAST_DRAWN = 0.95, 1_000, 100, 100_000, 10_000
 LIMIT = -np.log(1 - LEVEL)
 SHARES = (0.0, 0.01, 0.1, 0.5)
 LOOKS = {
@@ -46,7 +45,7 @@ DESIGNS: dict[str, Any] = {
 }
 
 
-def shares(_: int) -> Iterator[str]:
+def shares() -> Iterator[str]:
     """One share, exact."""
     for (name, design), share in product(DESIGNS.items(), SHARES):
         counted = support_rates(design.channel)
@@ -67,7 +66,7 @@ def shares(_: int) -> Iterator[str]:
         rates = sequences.share_bounds(hits, LAST, LEVEL, PLANNED)
         error = (rate * (1 - rate) / LAST) ** 0.5
         ratio = float(rates[1][0] - rates[0][0]) / (2 * 1.959964 * error)
-        yield row(f"share {share:g}, {name}, exact", missed, ratio)
+        yield row(f"share {share:g}, {name}", missed, ratio)
 
 
 def row(name: str, missed: list[float], ratio: float) -> str:
@@ -124,9 +123,11 @@ def simulate(
     value, rates = vector([weights @ truth]), floats(estimate.design.channel) @ truth
     generator = np.random.default_rng(27)
     missed = []
-    for looks in LOOKS.values():
-        added, fails = np.diff(looks, prepend=0), 0
-        repetitions = surveys if len(looks) <= 1_000 else max(surveys // 4, 1)
+    for all_looks in LOOKS.values():
+        looks, repetitions, fails = all_looks, surveys, 0
+        if len(looks) > 1_000:
+            looks, repetitions = looks[looks <= LAST_DRAWN], surveys // 2
+        added = np.diff(looks, prepend=0)
         for _ in range(repetitions):
             tallies = generator.multinomial(added, rates / rates.sum()).cumsum(
                 axis=0
@@ -140,19 +141,19 @@ def simulate(
                         >= LIMIT
                     ).any()
                 )
-                for block in np.array_split(tallies, max(len(looks) // 10_000, 1))
+                for block in np.array_split(tallies, max(len(looks) // 1_000, 1))
             )
         missed.append(fails / repetitions)
     return missed
 
 
-def differences(_: int) -> Iterator[str]:
+def differences() -> Iterator[str]:
     """Differences between two groups, Warner at ε = 1, exact: both grow alike, or one was complete before."""
     for (first, second), pace in product(
         [(0.0, 0.0), (0.01, 0.1), (0.1, 0.1), (0.5, 0.5)], PACES
     ):
         missed = ever_missed_difference((first, second), PACES[pace])
-        yield f"| difference, shares {first:g} and {second:g}, {pace} | {missed:.4f} |"
+        yield f"| {first:g} and {second:g}, {pace} | {missed:.4f} |"
 
 
 GROUP, TUNED = 200, 50
@@ -212,24 +213,24 @@ def reaches(n: int) -> Matrix:
     return np.stack([values, values - low, high - values])
 
 
-PARTS: dict[str, Callable[[int], Iterator[str]]] = {
-    "shares": shares,
-    "means": means,
-    "contrasts": contrasts,
-    "differences": differences,
-}
-
-
-def main() -> None:
+def lines() -> Iterator[str]:
+    """Yield the part of the page."""
     warnings.simplefilter("ignore", ImplausibleResponses)
-    surveys = int(sys.argv[1]) if len(sys.argv) > 1 else 400
-    print(f"{surveys:,} surveys where simulated")
-    print(f"| number | {' | '.join(LOOKS)} | width |")
-    print(f"|{'---|' * (len(LOOKS) + 2)}")
-    for part in sys.argv[2:] or PARTS:
-        for line in PARTS[part](surveys):
-            print(line, flush=True)
-
-
-if __name__ == "__main__":
-    main()
+    yield f"""\
+How often always-valid 95 % intervals miss at some of many looks: 10 or 1,000 between 100 and 100,000 responses, or one
+after each response from the 100th on, tuned for 1,000. Wanted are at most 5 %. The last column is their width at
+100,000 responses over that of the interval for one look, wanted at most 2.2. Rows of shares are exact; means of numbers
+from 0 to 10 at ε = 2 and contrasts at ε = 1 are drawn {SURVEYS:,} times (a standard error of
+{standard_error(SURVEYS)}), those after each response {SURVEYS // 2:,} times up to {LAST_DRAWN:,} responses.
+"""
+    yield f"| number | {' | '.join(LOOKS)} | width |"
+    yield f"|{' --- |' * (len(LOOKS) + 2)}"
+    for part in (shares(), means(SURVEYS), contrasts(SURVEYS)):
+        yield from part
+    yield f"""
+Exact chance that the difference between two groups is missed at some look, Warner's design at ε = 1, {GROUP} responses
+of the larger group at last, tuned for {TUNED}:
+"""
+    yield "| shares, pace | missed |"
+    yield "| --- | --- |"
+    yield from differences()

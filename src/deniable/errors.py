@@ -146,6 +146,31 @@ def require(
         )
 
 
+def read_names(given: Iterable[str], name: str) -> tuple[str, ...]:
+    """Read a list of names; text is one name and no list.
+
+    Raises:
+        InvalidRequest: text, no list, or an entry that is no text; the message does not repeat it.
+
+    Example:
+        >>> read_names(["tea", "milk"], "items")
+        ('tea', 'milk')
+    """
+    listed = isinstance(given, Iterable) and not isinstance(given, str | bytes)
+    names = tuple(given) if listed else ()
+    wrong = next((each for each in names if not isinstance(each, str)), None)
+    if not listed or wrong is not None:
+        problem = (
+            f"{name} holds {kind_of(wrong)}"
+            if listed
+            else f"{name} is {kind_of(given)}"
+        )
+        raise InvalidRequest(
+            f"{problem}; expected a list of names.", f'Write {name}=["…", "…"].'
+        )
+    return names
+
+
 def require_one(hint: str, **options: object) -> None:
     """Refuse two options of which not exactly one is given.
 

@@ -43,8 +43,9 @@ EVERY = [*certifiable(), *LARGE]
 CORRUPTED = 1000
 
 SETTINGS = {
-    "acknowledge", "admission", "alphabet", "caveats", "categories", "closes", "cohorts", "device", "groups", "hash",
-    "high", "items", "languages", "lengths", "low", "minimum", "name", "opens", "symbols", "tally", "texts",
+    "acknowledge", "admission", "alphabet", "arms", "caveats", "categories", "check", "closes", "cohorts", "compare",
+    "device", "groups", "hash", "high", "items", "keys", "languages", "lengths", "low", "minimum", "name", "opens",
+    "pilot", "planned", "right", "symbols", "tally", "texts",
 }  # fmt: skip
 """What in a document is free text, or a setting that no claim rests on: the hashes alone hold it. With other words or
 settings and hashes to match it is another document, and the certificate says of that one what is true."""

@@ -196,6 +196,12 @@ def _effects() -> tuple[Result, Any]:
     return found.effects(), design
 
 
+def _odds_ratios() -> tuple[Result, Any]:
+    found, design = _regression()
+    assert isinstance(found, dn.Regression)
+    return found.odds_ratios(), design
+
+
 def _deck() -> tuple[Result, Any]:
     deck = dn.Deck((40, 10, 50), people=100, categories=("no", RISKY))
     return estimate_deck(

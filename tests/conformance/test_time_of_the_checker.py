@@ -171,9 +171,7 @@ def strings_of_long_weights(digits: int) -> Any:
 def deck(counts: list[int], people: int, worst: int = 0) -> Any:
     cards = {"counts": counts, "people": people, "categories": ["a", "b"]}
     document = {"schema": "deniable/deck/1", **cards, "hash": ""}
-    rows = list(zip(counts, reversed(counts), strict=True))
-    alone = labelled({"kind": "dense", "weights": [list(map(str, row)) for row in rows]}, 2, 2)  # fmt: skip
-    claims = {"witness": {"response": str(worst)}, "alone": {"witness": witness_of(alone)}}  # fmt: skip
+    claims = {"witness": {"response": str(worst)}, "alone": {"witness": WITNESS}}
     return certificate_of(document, claims)
 
 
@@ -287,7 +285,7 @@ COSTLY: dict[str, Callable[[random.Random], Any]] = {
 
 REFUSED_OTHERWISE = {
     "colliding hashes", "exponent", "many pairs", "products of short weights", "products of long weights",
-    "strings of short weights", "a deck of many numbers", "depth", "fields",
+    "strings of short weights", "a deck of many numbers", "depth", "fields", "documents in documents",
 }  # fmt: skip
 """What is answered before the budget is spent, because it is quick now."""
 

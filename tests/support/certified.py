@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import math
 import random
 from collections.abc import Iterator
 from functools import cache
@@ -11,6 +12,10 @@ from typing import Any
 
 import deniable as dn
 from deniable import documents
+from deniable.survey.arms import SurveyArm
+from deniable.survey.checks import comprehension_check
+from deniable.survey.keys import Keys
+from deniable.survey.survey import PILOT
 from tests.support.ladders import crossings, families
 from tests.support.registered import registered
 from tests.support.surveys import question, small
@@ -24,6 +29,7 @@ LARGE = {
     "rappor of 20,000": lambda: dn.rappor(20_000, 1, by_size=False),
     "subset of 128": lambda: dn.subset(128, 1),
     "subset of 30,000": lambda: dn.subset(30_000, 1),
+    "patterns of 20": lambda: dn.relaxed_subset(20, "1/2", "1/20"),
     "hadamard of 1,000": lambda: dn.hadamard(1000, 2),
     "hashing of 5,000": lambda: dn.local_hashing(5000, 1),
     "stages of unary of 128": lambda: dn.ladder([dn.unary(128, e) for e in (1, 2)]),
@@ -36,6 +42,30 @@ LARGE = {
     ),
 }
 """Channels that nobody writes out."""
+
+
+def whole_survey() -> dn.Survey:
+    """A pilot with arms, a comprehension check, keys, acknowledged questions and a direct one to compare with."""
+    asked = (
+        question("smokes", dn.crosswise("1/4")),
+        question(
+            "smokes-direct", dn.direct(), acknowledge=math.inf, compare="smokes"
+        ),
+    )
+    check = comprehension_check("understood", "certain", asked[:1])
+    arms = (
+        SurveyArm("device", ("smokes", "understood")),
+        SurveyArm("direct", ("smokes-direct",)),
+    )
+    return small(
+        name=f"small{PILOT}",
+        questions=(*asked, check),
+        arms=arms,
+        acknowledge=math.inf,
+        keys=Keys("0" * 64),
+        pilot=True,
+        planned=100,
+    )
 
 
 @cache
@@ -53,6 +83,10 @@ def certifiable() -> dict[str, Any]:
         "survey": small(),
         "survey of one drawn": small(each=1),
         "survey of two drawn": small(each=2),
+        "survey with all that is optional": whole_survey(),
+        "survey of drawn items": small(
+            questions=(question("habits", TYPES["drawn items"]().design),)
+        ),
     }
     found |= {
         "deck without spare cards": dn.Deck((1, 1, 2), people=4),

@@ -17,6 +17,7 @@ from deniable.designs import (
     k_ary,
     local_hashing,
     matrix,
+    relaxed_subset,
     warner,
 )
 from deniable.engines import local
@@ -167,6 +168,7 @@ HARD = {
     "many responses": matrix(
         [["1/300", "2/300" if i % 2 else 0] for i in range(300)]
     ),
+    "patterns of three levels": relaxed_subset(13, "1/2", "1/100"),
     "a Hadamard matrix of a million": hadamard(1_000_000, epsilon=1),
     "a Hadamard matrix of two words": hadamard(1 << 40, epsilon=3),
     "hashes of a million with two values": local_hashing(

@@ -67,7 +67,8 @@ def server() -> Iterator[str]:
             "--no-sync",
             "--no-locale",
         )
-        options = f"-c listen_addresses='' -c unix_socket_directories={folder} -c max_connections=20"
+        # no test cuts the power: what was written need not have reached the disk
+        options = f"-c listen_addresses='' -c unix_socket_directories={folder} -c max_connections=20 -c fsync=off"
         _run(
             found / "pg_ctl",
             "-D",

@@ -56,7 +56,12 @@ def designs() -> dict[str, Design]:
     }
     return registered | {
         name: HARD[name]
-        for name in (*_SMALL, *_TABLES, "a product of one and two words")
+        for name in (
+            *_SMALL,
+            *_TABLES,
+            "a product of one and two words",
+            "patterns of three levels",
+        )
     }
 
 

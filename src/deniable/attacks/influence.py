@@ -61,13 +61,9 @@ def _pulls(linear: Linear, tally: Tally) -> Pulls:
         )
         return Pulls(values, np.stack([hits, tally.respondents - hits]))
     if isinstance(linear, BySize):
-        table = linear.table(tally.counts)
-        inside, width = table[:, 1:], (1, linear.size)
-        sides = [
-            np.tile(level[:, None], width)
-            for level in (linear.base + linear.step, linear.base)
-        ]
-        return Pulls(np.vstack(sides), np.vstack([inside, table[:, :1] - inside]))
+        on_levels = linear.on_levels(tally.counts).reshape(-1, linear.size)
+        scores = linear.scores.reshape(-1, 1)
+        return Pulls(np.tile(scores, (1, linear.size)), on_levels)
     return _cell_pulls(linear, tally)
 
 

@@ -26,7 +26,7 @@ from deniable.auditor.searching import worst_event
 from deniable.auditor.side_channels import random_words, size, time
 from deniable.chance import SYSTEM, Source
 from deniable.designs import AnyDesign
-from deniable.errors import InvalidRequest, quoted
+from deniable.errors import InvalidRequest, quoted, read_names
 
 DRAWS = 200_000
 LEVEL = 0.9999
@@ -123,7 +123,7 @@ def _run(name: str, context: CheckContext) -> Finding | None:
 
 
 def _read_checks(checks: Sequence[str] | None) -> tuple[str, ...]:
-    chosen = tuple(CHECKS) if checks is None else tuple(checks)
+    chosen = tuple(CHECKS) if checks is None else read_names(checks, "checks")
     wrong = [name for name in chosen if name not in CHECKS]
     if wrong or not chosen:
         problem = (

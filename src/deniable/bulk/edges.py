@@ -5,7 +5,7 @@ Nothing in here repeats a weight, an item or a person.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -14,6 +14,7 @@ from typing import Any, NoReturn, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from deniable.bulk.columns import is_sequence
 from deniable.designs.labels import weight_error
 from deniable.errors import InvalidAnswer, quoted
 from deniable.files.arrow import is_text
@@ -182,9 +183,10 @@ def read_edges(
 
     Args:
         design: whose items they lead to, and on whose scale the weights are.
-        data: a SciPy sparse matrix of people × items, whose stored entries are the edges; a networkx graph, whose nodes
-            say on which side they are (`bipartite` is 0 for people and 1 for items); or a table with a row for each
-            edge, of Arrow, pandas or Polars, or a mapping from names to columns.
+        data: a mapping from items to weights for each person, in a list; a SciPy sparse matrix of people × items, whose
+            stored entries are the edges; a networkx graph, whose nodes say on which side they are (`bipartite` is 0 for
+            people and 1 for items); or a table with a row for each edge, of Arrow, pandas or Polars, or a mapping from
+            names to columns.
         people: all people there are, or how many, where some have no item; for a graph the nodes that are people. The
             people of a table come in the order in which they first occur, and those without an edge last.
         columns: of a table: what the columns of person, item and weight are called.
@@ -219,13 +221,35 @@ def _read_rows(
     weight: str,
 ) -> EdgeColumns:
     module = type(data).__module__.partition(".")[0]
-    if module == "scipy":
+    if is_sequence(data):
+        _refuse_people(people, "a list")
+        rows = _read_table(design, _read_mappings(data), range(len(data)), COLUMNS)
+    elif module == "scipy":
         rows = _read_sparse(design, data, people)
     elif module == "networkx" or hasattr(data, "adj"):
         rows = _read_graph(design, data, people, weight)
     else:
         rows = _read_table(design, data, people, columns)
     return rows
+
+
+def _read_mappings(people: Sequence[Any]) -> dict[str, list[Any]]:
+    """Return a mapping for each person as a table with a row for each edge."""
+    rows: list[tuple[int, object, object]] = []
+    for person, answer in enumerate(people):
+        if not isinstance(answer, Mapping):
+            raise InvalidAnswer(
+                f"the answer at index {person:,} is a {type(answer).__name__}; expected weights by item, a mapping."
+            )
+        rows.extend((person, item, weight) for item, weight in answer.items())
+    return {name: [row[place] for row in rows] for place, name in enumerate(COLUMNS)}
+
+
+def _refuse_people(people: Any, name: str) -> None:
+    if people is not None:
+        raise InvalidAnswer(
+            f"{name} has a row for each of the people; expected no people= beside it."
+        )
 
 
 def _read_sparse(design: Catalogue, matrix: Any, people: Any) -> EdgeColumns:
@@ -237,10 +261,7 @@ def _read_sparse(design: Catalogue, matrix: Any, people: Any) -> EdgeColumns:
         raise InvalidAnswer(
             f"the matrix has {matrix.shape[1]:,} columns; expected {len(design.items):,}, one for each item."
         )
-    if people is not None:
-        raise InvalidAnswer(
-            "a matrix has a row for each of the people; expected no people= beside it."
-        )
+    _refuse_people(people, "a matrix")
     entries = matrix.tocoo()
     person, item = entries.row.astype(np.int64), entries.col.astype(np.int64)
     return EdgeColumns(
@@ -289,7 +310,7 @@ def _read_table(
     except (pa.ArrowException, TypeError, ValueError):
         raise InvalidAnswer(
             f"the edges are a {type(data).__name__} that cannot be read as a table; expected a sparse matrix, a graph, "
-            "or columns of person, item and weight."
+            "a list of mappings, or columns of person, item and weight."
         ) from None
     for name in columns:
         if table.column_names.count(name) != 1:

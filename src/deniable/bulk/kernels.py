@@ -713,7 +713,7 @@ def raise_codes(
 def count(coding: Coding, array: NDArray[Any]) -> Whole:
     """Return the counts of the cells of a tally."""
     channel = coding.channel
-    if coding.ndim == 2:
+    if coding.ndim == 2 and channel.patterned is None:
         rows = np.ascontiguousarray(array)
         _refuse_impossible(coding, rows)
         return (

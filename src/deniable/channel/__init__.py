@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 from deniable import documents
 from deniable.channel.base import Channel, Witness
 from deniable.channel.dense import Dense
+from deniable.channel.patterns import Patterns
 from deniable.channel.product import Product
 from deniable.channel.sets import Bits, Mixture, Sets, Subset
 from deniable.channel.two_level import Diagonal, Hadamard, Hashing, TwoLevel
@@ -21,6 +22,7 @@ __all__ = [
     "Hadamard",
     "Hashing",
     "Mixture",
+    "Patterns",
     "Product",
     "Sets",
     "Subset",
@@ -47,7 +49,17 @@ def register(kind: Kind) -> Kind:
     return kind
 
 
-for _kind in (Bits, Dense, Diagonal, Hadamard, Hashing, Mixture, Product, Subset):
+for _kind in (
+    Bits,
+    Dense,
+    Diagonal,
+    Hadamard,
+    Hashing,
+    Mixture,
+    Patterns,
+    Product,
+    Subset,
+):
     register(_kind)
 
 

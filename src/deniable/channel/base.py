@@ -21,6 +21,7 @@ from deniable.exact import Ratio
 if TYPE_CHECKING:
     from deniable.channel.coding import Coding
     from deniable.channel.dense import Dense
+    from deniable.channel.patterns import Patterns
     from deniable.channel.product import Product
     from deniable.channel.sets import Bits, Sets
     from deniable.channel.support import Matrix
@@ -122,6 +123,11 @@ class Channel(ABC):
     @cached_property
     def set_valued(self) -> Sets | None:
         """This channel, where responses are sets of categories."""
+        return None
+
+    @property
+    def patterned(self) -> Patterns | None:
+        """This channel, where responses deal the categories to levels."""
         return None
 
     @property

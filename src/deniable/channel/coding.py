@@ -16,9 +16,10 @@
     coding.labels(array, symbols)    the labels of the responses, as a column of Arrow
     coding.describe(), .show(row)    what a response looks like, and one of them, for messages
 
-There are two: `Codes`, an unsigned integer for each response, and `PackedRows`, a bit for each category. A new kind of
-channel has `Codes` unless it says otherwise. NumPy is loaded with this module, so that a channel asks for it only when
-its coding is wanted: respondents draw one response, and load the standard library alone.
+There are three: `Codes`, an unsigned integer for each response, `PackedRows`, a bit for each category, and
+`PackedPatterns`, such bits for each level. A new kind of channel has `Codes` unless it says otherwise. NumPy is loaded
+with this module, so that a channel asks for it only when its coding is wanted: respondents draw one response, and load
+the standard library alone.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.channel.base import Channel
+from deniable.channel.patterns import Patterns
 from deniable.channel.sets import Sets
 from deniable.errors import InvalidRequest, InvalidResponse
 
@@ -259,7 +261,7 @@ class PackedRows(Coding):
     Read as one little-endian integer, a row is the number of its response. Bits behind the last category are 0.
     """
 
-    channel: Sets
+    channel: Sets | Patterns
     ndim: ClassVar[int] = 2
 
     def space(self, rows: int) -> Rows:
@@ -294,12 +296,12 @@ class PackedRows(Coding):
             return array
         if (
             array.ndim != 2
-            or array.shape[1] != self.channel.size
+            or array.shape[1] != self.channel.n_bits
             or array.dtype.kind not in "biu"
         ):
             raise InvalidResponse(
                 f"the responses are an array of shape {array.shape} and type {array.dtype}; expected {self.width} "
-                f"bytes of packed bits for each, or a 0 or 1 for each of {self.channel.size:,} categories.",
+                f"bytes of packed bits for each, or a 0 or 1 for each of {self.channel.n_bits:,} bits.",
                 "Packed rows are what engines.local.draw_all returns: numpy.packbits(bits, axis=1, bitorder='little').",
             )
         if (
@@ -413,7 +415,7 @@ class PackedRows(Coding):
     ) -> Any:
         import pyarrow as pa
 
-        size = self.channel.size
+        size = self.channel.n_bits
         text = np.full((len(array), size + 1), ord("b"), np.uint8)
         text[:, 1:] = np.unpackbits(array, axis=1, bitorder="little")[
             :, :size
@@ -448,6 +450,67 @@ class PackedRows(Coding):
 
     def show(self, row: NDArray[Any]) -> object:
         return f"0x{row.tobytes().hex()}"
+
+
+class PackedPatterns(PackedRows):
+    """Nested sets of categories as packed bits, one set after the other."""
+
+    channel: Patterns
+
+    def impossible(self, array: NDArray[Any]) -> int | None:
+        wrong: NDArray[np.bool_] = np.zeros(len(array), np.bool_)
+        for start in range(0, len(array), _SPREAD_ROWS):
+            chunk = array[start : start + _SPREAD_ROWS]
+            wrong[start : start + len(chunk)] = self._parts(chunk) < 0
+        if (spare := self.channel.n_bits % 8) != 0:
+            wrong |= array[:, -1] >> np.uint8(spare) > 0
+        return int(wrong.argmax()) if wrong.any() else None
+
+    def _parts(self, rows: Rows) -> NDArray[np.intp]:
+        """Return the index of the pattern of each row, or -1 for one that is never sent."""
+        size, bits = self.channel.size, self.channel.n_bits
+        sets = np.unpackbits(rows, axis=1, count=bits, bitorder="little").reshape(
+            len(rows), -1, size
+        )
+        shapes = sets.sum(axis=2, dtype=np.int64)[:, None]
+        fits = (shapes == np.array(self.channel.shapes)).all(axis=2)
+        is_nested = (sets[:, 1:] <= sets[:, :-1]).all(axis=(1, 2))
+        return np.where(fits.any(axis=1) & is_nested, fits.argmax(axis=1), -1)
+
+    def count_into(self, counts: Counts, array: NDArray[Any]) -> None:
+        table = counts.reshape(-1, self.channel.n_bits + 1)
+        for start in range(0, len(array), _SPREAD_ROWS):
+            chunk = array[start : start + _SPREAD_ROWS]
+            parts = self._parts(chunk)
+            for part in np.unique(parts).tolist():
+                group = chunk[parts == part]
+                table[part, 0] += len(group)
+                table[part, 1:] += count_bits(group)[: self.channel.n_bits]
+
+    def add_up(self, counts: Counts, respondents: int) -> bool:
+        table = counts.reshape(-1, self.channel.n_bits + 1)
+        sets = table[:, 1:].reshape(len(table), -1, self.channel.size)
+        sent = table[:, :1]
+        right = (sets.sum(axis=2) == np.array(self.channel.shapes) * sent) & (
+            sets.max(axis=2) <= sent
+        )
+        return int(sent.sum()) == respondents and bool(right.all())
+
+    @property
+    def shapes(self) -> int:
+        return 0
+
+    def count_shapes(self, array: NDArray[Any]) -> Counts:
+        return Coding.count_shapes(self, array)
+
+    def describe(self) -> str:
+        shapes = " or ".join(
+            ", ".join(f"{size:,}" for size in shape) for shape in self.channel.shapes
+        )
+        return (
+            f"the letter b and {self.channel.n_bits:,} digits 0 or 1: for each level from 1 on one for each of "
+            f"{self.channel.size:,} categories, 1 where it has this level or a higher one, of which {shapes} are 1"
+        )
 
 
 def code_type(size: int) -> np.dtype[np.unsignedinteger]:

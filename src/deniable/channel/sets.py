@@ -72,6 +72,11 @@ class Sets(TwoLevel):
         """Return the probability that the answer is in the set, given the size of the set."""
 
     @property
+    def n_bits(self) -> int:
+        """Number of bits of a response: one for each category."""
+        return self.size
+
+    @property
     def responses(self) -> int:
         """Number of sets, including those that are never sent."""
         return 1 << self.size

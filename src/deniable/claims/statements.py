@@ -47,6 +47,7 @@ CHECKED_KINDS = (
     "hadamard",
     "hashing",
     "mixture",
+    "patterns",
     "subset",
 )
 """Kinds of channel that the checker can read; a product is certified as its parts and their composition."""
@@ -76,7 +77,7 @@ def channel_claims(design: Design, prior: Priors) -> Claims:
         and channel.KIND not in UNLISTED_KINDS
     )
     is_exact = (
-        channel.two_level is not None or count_comparisons(channel) <= MOST_COMPARED
+        bool(channel.separations) or count_comparisons(channel) <= MOST_COMPARED
     )
     claims: Claims = {
         **guarantee(channel.parity, None, channel if is_exact else None),

@@ -11,8 +11,10 @@ from deniable.cli.common import guard_command
 from deniable.cli.estimates import ResultOutput, SampleColumns, show
 from deniable.cli.options import KINDS, Kind, find_options, parameter_help
 from deniable.cli.reading import read_design, read_floats, read_rows
+from deniable.errors import require_choice
 from deniable.estimates.lists import list_experiment as estimate_list
 from deniable.estimates.prevalence import prevalence as estimate_prevalence
+from deniable.estimates.regression import Regression
 from deniable.estimates.regression import regress as estimate_regression
 from deniable.estimates.regression.columns import read_formula
 from deniable.estimates.results import Result
@@ -33,6 +35,7 @@ _TEST, _LIST = (
     find_options(function, _KINDS)
     for function in (estimate_prevalence, estimate_list)
 )
+_SHOWN = {"odds": Regression.odds_ratios, "effects": Regression.effects}
 _DATA = ("formula", "devices", "codes", "values", "missing")
 _REGRESSION = find_options(estimate_regression, _KINDS, omit=_DATA)
 
@@ -51,7 +54,7 @@ def regress(
     value: list[str] | None = None,
     missing: list[str] | None = None,
     codes: bool = False,
-    effects: bool = False,
+    show: str = "coefficients",
     level: float = 0.95,
     interval: str | None = None,
     sheet: str | None = None,
@@ -69,7 +72,7 @@ def regress(
         value (VALUE=SYMBOL): which value of the responses means which symbol. May be repeated.
         missing (VALUE): a value that means that nothing was sent. May be repeated.
         codes: whole numbers are the indices of the symbols, from 0.
-        effects: average effects on the share, in place of coefficients.
+        show (coefficients|odds|effects): the coefficients, odds ratios, or average effects on the share.
         interval (normal|profile|fieller|chebyshev): the interval method.
     """
     column = options.get("predictor") or read_formula(formula).left
@@ -84,7 +87,9 @@ def regress(
         **options,
         sampling=sample.sampling(data),
     )
-    _deliver(fit.effects() if effects else fit, output, level=level, method=interval)
+    require_choice("--show is", show, ("coefficients", *_SHOWN))
+    result = _SHOWN[show](fit) if show in _SHOWN else fit
+    _deliver(result, output, level=level, method=interval)
 
 
 def _devices(columns: ColumnOptions) -> dict[str, Any]:

@@ -74,7 +74,9 @@ class SigningKey:
 
     def to_pem(self) -> bytes:
         """Return the key for the store, which must keep it from everybody else."""
-        return self.numbers.private_key().private_bytes(
+        return self.numbers.private_key(
+            unsafe_skip_rsa_key_validation=True  # `sign` checks every signature
+        ).private_bytes(
             serialization.Encoding.PEM,
             serialization.PrivateFormat.PKCS8,
             serialization.NoEncryption(),
@@ -82,14 +84,16 @@ class SigningKey:
 
     @classmethod
     def from_pem(cls, text: bytes) -> SigningKey:
-        """Read what `to_pem` wrote.
+        """Read what `to_pem` wrote, without a test of the primes: it takes five times as long as a signature.
 
         Raises:
-            UnreadableFile: truncated, edited, or no RSA key with our exponent. The message does not repeat it.
+            UnreadableFile: truncated, or no RSA key with our exponent. The message does not repeat it.
             InvalidRequest: too short.
         """
         try:
-            read = serialization.load_pem_private_key(text, password=None)
+            read = serialization.load_pem_private_key(
+                text, password=None, unsafe_skip_rsa_key_validation=True
+            )
         except (ValueError, TypeError, UnsupportedAlgorithm):
             read = None
         if (

@@ -1,4 +1,4 @@
-"""Designs for any number of answers under (ε, δ): sets of categories at several levels, capped or exposing.
+"""Designs for any number of answers under (ε, δ): patterns of likelihood at several levels, capped or exposing.
 
 Legend: k categories; x = e^ε, rounded down; Y = e^ceiling; a *pattern* says how many categories have which likelihood
 and is sent in every order of the categories, each equally often. With its likelihoods r scaled to a sum of 1,
@@ -13,12 +13,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
-from itertools import combinations
-from typing import NamedTuple
+from itertools import combinations, permutations
+from typing import TypeAlias
 
 from deniable import exact
 from deniable.chance import TOTAL
-from deniable.channel import Channel, Dense, Mixture, Sets, Subset
+from deniable.channel import Channel, Dense, Mixture, Patterns, Sets, Subset
+from deniable.channel.patterns import LikelihoodLevel, LikelihoodPattern, Weighted
 from deniable.channel.sets import Part
 from deniable.designs import labels
 from deniable.designs.design import Design
@@ -35,10 +36,13 @@ from deniable.exact import Ratio, Rational
 from deniable.rendering import formats
 
 _LOWEST = 1 << 48  # weight of the lowest level: others lose 2^-48 by rounding down
-_MAX_ORDERS = 2_048  # responses of one pattern that are written out
-_MAX_PATTERNS = 20_000  # more are not searched; those of two levels always are
+_MAX_ORDERS = 4_096  # responses that are written out
+_MAX_PATTERNS = (
+    20_000  # that are all tried; of more a search climbs to the best ones
+)
 _ALL_SIZES = 2_000  # sizes of sets that are all tried; a grid beyond
-_NO_GAIN = 1e-9  # by less a mixture that is written out is not better
+_NO_GAIN = 1e-12  # by less a pattern is not better
+_MOST_CLIMBS = 50  # rounds of the search; it takes about ten
 _MAX_LEVELS = (
     32  # of a chain; a ceiling of more than so many ε is not used up step by step
 )
@@ -48,62 +52,6 @@ _EXPOSING_CAVEAT = (
     "Some respondents, drawn at random, send their answer as it is: for them nothing is hidden. Their share is the δ "
     "that remains at every ε."
 )
-
-
-class LikelihoodLevel(NamedTuple):
-    """Categories that have the same likelihood in a pattern: how many, and their weight."""
-
-    categories: int
-    weight: int
-
-
-class LikelihoodPattern(NamedTuple):
-    """Levels of a response, the lowest first; the categories in them change places."""
-
-    levels: tuple[LikelihoodLevel, ...]
-
-    @property
-    def total(self) -> int:
-        """The sum of the weights of all categories."""
-        return sum(level.categories * level.weight for level in self.levels)
-
-    @property
-    def spread(self) -> float:
-        """Return f = Σ r² of the likelihoods r that sum to 1."""
-        squares = sum(level.categories * level.weight**2 for level in self.levels)
-        return squares / self.total**2
-
-    def excess(self, ratio: Fraction) -> Fraction:
-        """Return δ(ε) of the design that sends this pattern in every order, for a ratio x = e^ε."""
-        size = sum(level.categories for level in self.levels)
-        excess = sum(
-            high.categories
-            * low.categories
-            * max(Fraction(0), high.weight - ratio * low.weight)
-            for low, high in combinations(self.levels, 2)
-        )
-        return Fraction(excess) / ((size - 1) * self.total)
-
-    @property
-    def orders(self) -> int:
-        """Number of ways to deal the categories to the levels."""
-        left, orders = sum(level.categories for level in self.levels), 1
-        for level in self.levels:
-            orders *= math.comb(left, level.categories)
-            left -= level.categories
-        return orders
-
-    @property
-    def odds(self) -> Ratio:
-        """Return the weight of the highest level over that of the lowest."""
-        return exact.ratio(self.levels[-1].weight, self.levels[0].weight)
-
-
-class Weighted(NamedTuple):
-    """A pattern, and with which weight of 2^64 it is sent."""
-
-    weight: int
-    pattern: LikelihoodPattern
 
 
 @register(
@@ -121,10 +69,10 @@ def relaxed_subset(
 
     Responses are patterns of two kinds. The more frequent one keeps ε or nearly; the rarer one tells more, up to the
     ceiling, and uses δ up. Symbols with × name the categories that a response speaks for, and how many times as likely
-    it is from them as from those that are not named.
+    it is from them as from those that are not named. More than 4,096 responses are sets within sets.
 
     Implements: the linear program over row patterns on the levels 1, x, x² … Y and Y/x, Y/x² … of frontier C2 (ours),
-    over all patterns with at most 2,048 orders, and over all pairs of t-subset designs.
+    over all patterns where they are at most 20,000, else by a search that moves categories between levels.
 
     Guarantee: δ(ε) ≤ δ and a parity of at most e^ceiling, exactly: levels are rounded down from the lowest one up, and
     the weight of the rarer pattern is rounded down from the exact excess of both.
@@ -241,20 +189,81 @@ def _constant(size: int) -> LikelihoodPattern:
 def best_patterns(
     size: int, ratio: Fraction, delta: Fraction, cap: Fraction
 ) -> list[Weighted]:
-    """Return the one or two patterns of the best mixture, with weights that sum to 2^64."""
+    """Return the one or two patterns of the best mixture, with weights that sum to 2^64.
+
+    Where there are too many patterns to try them all, the search begins with the two best subsets. The slope between
+    them is the price of excess: what climbs from them, and from halfway between, to the largest spread less the price
+    of the excess joins the candidates, until nothing does that is better than both.
+    """
     levels = level_weights(ratio, cap)
-    subsets = _subsets(size, levels, best_t(size, ratio))
-    pairs = _best_mixture(subsets, ratio, delta)
-    if math.comb(size + len(levels) - 1, size) > _MAX_PATTERNS:
-        return pairs
-    written = [
-        pattern
-        for pattern in patterns(size, levels)
-        if pattern.orders <= _MAX_ORDERS
-    ]
-    mixed = _best_mixture(written, ratio, delta)
-    is_better = _spread(mixed) > _spread(pairs) * (1 + _NO_GAIN)
-    return mixed if is_better or size == 2 else pairs
+    if math.comb(size + len(levels) - 1, size) <= _MAX_PATTERNS:
+        return _best_mixture(
+            _patterns(_deals(size, len(levels)), levels), ratio, delta
+        )
+    deals = set(_subsets(size, len(levels), best_t(size, ratio)))
+    for _ in range(_MOST_CLIMBS):
+        by_pattern = dict(zip(_patterns(deals, levels), deals, strict=True))
+        mix = _best_mixture(by_pattern, ratio, delta)
+        points = [_point(part.pattern, ratio) for part in mix]
+        (least, low), (most, high) = points[0], points[-1]
+        price = (high - low) / (most - least) if most > least else 0.0
+        climb = _Climb(levels, float(ratio), price)
+        ends = [by_pattern[part.pattern] for part in mix]
+        between = [
+            (one + two) // 2 for one, two in zip(ends[0], ends[-1], strict=True)
+        ]
+        between[0] += size - sum(between)
+        tops = {climb.top(start) for start in (*ends, tuple(between))} - deals
+        worth = low - price * least
+        if not any(climb.worth(top) > worth * (1 + _NO_GAIN) for top in tops):
+            break
+        deals |= tops
+    return mix
+
+
+_Deal: TypeAlias = tuple[int, ...]  # how many categories are on each level
+
+
+class _Climb:
+    """The search for the pattern with the largest spread less a price of its excess, by moves between levels."""
+
+    def __init__(self, weights: Sequence[int], ratio: float, price: float) -> None:
+        self.levels = [weight / weights[0] for weight in weights]
+        self.price = price
+        self.gaps = [
+            (low, high, gap)
+            for low, high in combinations(range(len(weights)), 2)
+            if (gap := self.levels[high] - ratio * self.levels[low]) > _NO_GAIN
+        ]
+
+    def worth(self, deal: _Deal) -> float:
+        """Return the spread less the price of the excess."""
+        total = squares = 0.0
+        for n, level in zip(deal, self.levels, strict=True):
+            total += n * level
+            squares += n * level * level
+        excess = sum(deal[low] * deal[high] * gap for low, high, gap in self.gaps)
+        return squares / total**2 - self.price * excess / ((sum(deal) - 1) * total)
+
+    def top(self, deal: _Deal) -> _Deal:
+        """Return the deal from which no move leads higher, of one category or of 2, 4, 8 …"""
+        best, at = self.worth(deal), deal
+        while True:
+            higher = max((self.worth(near), near) for near in _moves(at))
+            if higher[0] <= best * (1 + _NO_GAIN):
+                return at
+            best, at = higher
+
+
+def _moves(deal: _Deal) -> Iterator[_Deal]:
+    for start, end in permutations(range(len(deal)), 2):
+        step = 1
+        while step <= deal[start]:
+            yield tuple(
+                n + step * ((level == end) - (level == start))
+                for level, n in enumerate(deal)
+            )
+            step *= 2
 
 
 def level_weights(ratio: Fraction, cap: Fraction) -> list[int]:
@@ -282,43 +291,45 @@ def _nothing_to_tell() -> InvalidDesign:
     )
 
 
-def patterns(size: int, levels: Sequence[int]) -> Iterator[LikelihoodPattern]:
-    """Yield every pattern on these weights; of those with one level, which tell nothing, the lowest."""
+def _patterns(
+    deals: Iterable[_Deal], weights: Sequence[int]
+) -> list[LikelihoodPattern]:
+    """Return the pattern of each deal of the categories to levels of these weights."""
+    return [
+        LikelihoodPattern(
+            tuple(
+                LikelihoodLevel(n, weight)
+                for n, weight in zip(deal, weights, strict=True)
+                if n
+            )
+        )
+        for deal in deals
+    ]
 
-    def deal(
-        left: int, weights: Sequence[int]
-    ) -> Iterator[tuple[LikelihoodLevel, ...]]:
-        if len(weights) == 1:
-            yield (LikelihoodLevel(left, weights[0]),) if left else ()
+
+def _deals(size: int, levels: int) -> Iterator[_Deal]:
+    """Yield every deal to so many levels; of those to one level, which tell nothing, that to the lowest."""
+
+    def deal(left: int, levels: int) -> Iterator[_Deal]:
+        if levels == 1:
+            yield (left,)
             return
         for n_lowest in range(left + 1):
-            lowest = (LikelihoodLevel(n_lowest, weights[0]),) if n_lowest else ()
-            for rest in deal(left - n_lowest, weights[1:]):
-                yield lowest + rest
+            yield from (
+                (n_lowest, *rest) for rest in deal(left - n_lowest, levels - 1)
+            )
 
-    yield _constant(size)
-    yield from (
-        LikelihoodPattern(dealt) for dealt in deal(size, levels) if len(dealt) > 1
-    )
+    lowest = (size, *[0] * (levels - 1))
+    yield lowest
+    yield from (counts for counts in deal(size, levels) if max(counts) < size)
 
 
-def _subsets(
-    size: int, levels: Sequence[int], minimax: int
-) -> list[LikelihoodPattern]:
-    """Return the patterns of t-subset designs whose odds are a level's over the lowest, and the one that tells nothing.
-
-    Half of all is there with one level alone: two sets of the same size are told apart by sending what is left out of
-    one of them, which would be of that size too.
-    """
-    lowest, first, *higher = levels
-    return [
-        _constant(size),
-        *(
-            _two_levels(size, t, lowest, weight)
-            for t in sorted({*_sizes(size), minimax})
-            for weight in (first, *(higher if 2 * t != size else ()))
-        ),
-    ]
+def _subsets(size: int, levels: int, minimax: int) -> Iterator[_Deal]:
+    """Yield the deals of t-subset designs, the lowest level and another one, and the one that tells nothing."""
+    yield (size, *[0] * (levels - 1))
+    for t in {*_sizes(size), minimax}:
+        for level in range(1, levels):
+            yield (size - t, *(t * (level == other) for other in range(1, levels)))
 
 
 def _sizes(size: int) -> Iterable[int]:
@@ -338,8 +349,9 @@ def _best_mixture(
     The linear program has two conditions, so its solution lies on the upper hull of the points (excess, spread).
     """
     points = sorted(
-        (float(pattern.excess(ratio)), -pattern.spread, pattern)
+        (excess, -spread, pattern)
         for pattern in candidates
+        for excess, spread in [_point(pattern, ratio)]
     )
     hull: list[tuple[float, float, LikelihoodPattern]] = []
     for excess, negative, pattern in points:
@@ -371,8 +383,14 @@ def _is_below(
     return rise <= (right[1] - left[1]) * (middle[0] - left[0])
 
 
-def _spread(mix: Iterable[Weighted]) -> float:
-    return sum(part.weight / TOTAL * part.pattern.spread for part in mix)
+def _point(pattern: LikelihoodPattern, ratio: Fraction) -> tuple[float, float]:
+    """Return excess and spread in floats."""
+    x, size = float(ratio), pattern.size
+    gaps = sum(
+        low.categories * high.categories * max(0.0, high.weight - x * low.weight)
+        for low, high in combinations(pattern.levels, 2)
+    )
+    return gaps / ((size - 1) * pattern.total), pattern.spread
 
 
 def best_single_subset(
@@ -402,6 +420,9 @@ def _send(family: str, categories: Sequence[str], mix: Sequence[Weighted]) -> De
     sets = _as_sets(size, mix)
     if sets is not None:
         return Design(family, categories, Bitstrings(size), sets)
+    if sum(part.pattern.orders for part in mix) > _MAX_ORDERS:
+        channel = Patterns.of(mix)
+        return Design(family, categories, Bitstrings(channel.n_bits), channel)
     symbols = [
         symbol for part in mix for symbol in _name_orders(categories, part.pattern)
     ]

@@ -11,7 +11,7 @@ from fractions import Fraction
 from itertools import islice
 from typing import NamedTuple
 
-from deniable.channel import Diagonal, Sets, TwoLevel
+from deniable.channel import Diagonal, Patterns, Sets, TwoLevel
 from deniable.designs import Design
 from deniable.rendering import MAX_ANSWERS, MAX_RESPONSES
 
@@ -72,6 +72,8 @@ def design_views(
         )
     if channel.two_level is not None:
         return (_view_levels(channel.two_level),)
+    if channel.patterned is not None:
+        return (_view_patterns(channel.patterned),)
     limits = (
         (MAX_PICTURED, MAX_PICTURED) if pictured else (MAX_RESPONSES, MAX_ANSWERS)
     )
@@ -113,6 +115,19 @@ def _view_corner(design: Design, max_rows: int, max_columns: int) -> ChannelView
         tuple(design.categories[j] for j in columns),
         tuple(design.symbols[i] for i in rows),
         tuple(tuple(channel.probability(i, given=j) for j in columns) for i in rows),
+    )
+
+
+def _view_patterns(channel: Patterns) -> ChannelView:
+    """Return how often the answer is on each level of a response, and how often any one other category."""
+    rates = channel.level_rates
+    return ChannelView(
+        "",
+        ("the answer", "any one other category"),
+        tuple(f"is on level {level}" for level in range(len(rates))),
+        tuple(rates),
+        "category",
+        f"Of {channel.answers:,} categories all are treated alike.",
     )
 
 

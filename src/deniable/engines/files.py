@@ -26,7 +26,7 @@ from deniable.engines.asked_columns import AskedColumns, ask, check_keep, one_ar
 from deniable.engines.local.engine import Local
 from deniable.engines.pipeline import in_order, prefetch
 from deniable.engines.response_files import tally_file
-from deniable.errors import InvalidRequest, require_choice
+from deniable.errors import InvalidRequest, read_names, require_choice
 from deniable.files import journal
 from deniable.files.atomic import atomic_write, check_free
 from deniable.files.columns import (
@@ -134,7 +134,7 @@ def respond_file(
     questions = ask(design, column, codes=codes, cohorts=cohorts)
     job = _Job(
         questions,
-        tuple(keep),
+        read_names(keep, "keep"),
         engine or Local(),
         source,
         not keep_order,

@@ -13,7 +13,12 @@ from deniable.errors import InvalidRequest, NotEstimable
 from deniable.estimates.covariances import Matrix, Vector
 from deniable.estimates.kronecker import product_inverse
 from deniable.estimates.linear import Linear, Written, floats, written_inverse
-from deniable.estimates.supported import by_sizes, summing_to_one, supported
+from deniable.estimates.supported import (
+    by_patterns,
+    by_sizes,
+    summing_to_one,
+    supported,
+)
 
 MOST_WRITTEN = 1 << 20
 """Cells of a left inverse that is written out where the one from support would do: 8 MB, a thousand categories."""
@@ -49,6 +54,8 @@ def own_inverse(channel: Channel, guess: Vector | None) -> Linear:
     if channel.product is not None:
         return product_inverse(channel.product)
     sets = channel.set_valued
+    if channel.patterned is not None:
+        return by_patterns(channel.patterned)
     if sets is not None:
         return (
             by_sizes(sets)

@@ -412,7 +412,9 @@ class Estimate(Result[ShareRow], Generic[Evidence_co]):
             exact = self.evidence.always_sums(combination[None, :], request)
             if exact is not None:
                 value, (low, high) = float(combination @ self.value), exact
-                return Interval(min(low[0], value), max(high[0], value))
+                return Interval(
+                    min(float(low[0]), value), max(float(high[0]), value)
+                )
         interval, level = (
             super()._contrast_bounds(combination, request),
             request.level,

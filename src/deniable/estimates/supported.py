@@ -16,12 +16,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar, TypeAlias
+from functools import lru_cache
+from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from deniable.channel import Channel, Sets, TwoLevel
+from deniable.channel import Channel, Patterns, Sets, TwoLevel
 from deniable.channel.support import EachSet, Support
 from deniable.errors import InvalidRequest
 from deniable.estimates.covariances import (
@@ -33,8 +34,9 @@ from deniable.estimates.covariances import (
 )
 from deniable.estimates.linear import Linear, blind
 
-Cells: TypeAlias = tuple[Vector, Vector, Vector]
-"""For each size of set its weight, how often a category that is not the answer is in, and how much more often it is."""
+Cells: TypeAlias = tuple[Vector, Matrix, Matrix]
+"""For each size of set, or pattern, its weight; then a column for each nested set, of which a set by itself is one: how
+often a category that is not the answer is in, and how much more often the answer is."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -200,32 +202,35 @@ class SetsApart:
 
 @dataclass(frozen=True, eq=False)
 class BySize(Alike):
-    """From how often each category was in the sets of each size: L_j = base + step·z_j, both depending on the size.
+    """From how often each category was in the sets of each size or on each level of a pattern: L_j is a score of it.
 
-    Implements: the minimax estimate of a mixture, and of RAPPOR ([Cha19], Theorem 7.1, F10): the locally best one at
-    even shares, whose risk at even shares is its largest.
+    Implements: the minimax estimate of a mixture, and of RAPPOR ([Cha19], Theorem 7.1, F10), and that of patterns
+    (frontier C1): the locally best one at even shares, whose risk at even shares is its largest.
 
     Attributes:
-        base: what a set of each size adds to every share.
-        step: what it adds to those in it.
+        scores: what a response adds to the share of a category, for each size or pattern and level of the category.
         cells: what is expected of each size.
         counted: how sets are counted, where a tally counts each apart.
     """
 
-    base: Vector
-    step: Vector
+    scores: Matrix
     cells: Cells
     counted: SetsApart | None = None
 
-    def table(self, cells: NDArray[Any]) -> NDArray[Any]:
-        """Return for each size how many sets there are, and how many hold each category."""
+    def on_levels(self, cells: NDArray[Any]) -> NDArray[Any]:
+        """Return for each size, level and category how many responses have the category on this level."""
         if self.counted is not None:
-            return self.counted.support.by_size(cells, self.counted.sizes)
-        return cells.reshape(len(self.base), self.size + 1)
+            table = self.counted.support.by_size(cells, self.counted.sizes)
+        else:
+            table = cells.reshape(len(self.scores), -1)
+        reached = np.empty((*self.scores.shape, self.size), table.dtype)
+        reached[:, 0] = table[:, :1]
+        reached[:, 1:] = table[:, 1:].reshape(len(table), -1, self.size)
+        reached[:, :-1] -= reached[:, 1:]
+        return reached
 
     def shares(self, observed: Vector) -> Vector:
-        table = self.table(observed)
-        return vector(self.base @ table[:, 0] + self.step @ table[:, 1:])
+        return vector(np.einsum("pl,plj->j", self.scores, self.on_levels(observed)))
 
     def expected(self, shares: Vector) -> Vector:
         return (
@@ -275,7 +280,7 @@ def supported(channel: TwoLevel) -> Supported:
         channel.float_levels() if counts_responses else (float(q), float(gap))
     )
     sets = channel.set_valued
-    cells = _size_cells(sets) if sets is not None and sets.by_size else None
+    cells = _cells(_size_levels(sets)) if sets is not None and sets.by_size else None
     return Supported(
         size=channel.size,
         own=float(own),
@@ -314,39 +319,67 @@ def customary(channel: Channel) -> Linear:
     return supported(channel.set_valued)
 
 
+class LevelRates(NamedTuple):
+    """LevelRates of likelihood of the categories: a row for each size of set or pattern, a column for each level.
+
+    Attributes:
+        weights: how often each row is sent.
+        categories: how many categories are on each level.
+        chances: how often the answer is.
+        others: how often any one other category is; like `lifts` from exact numbers, which keep their digits.
+        lifts: by how much more than evenly the answer is, k·chance − categories.
+    """
+
+    weights: Vector
+    categories: Matrix
+    chances: Matrix
+    others: Matrix
+    lifts: Matrix
+
+
 def by_sizes(channel: Sets) -> BySize:
     """Return the locally best left inverse at even shares, for a tally that counts the sizes of sets apart.
-
-    With g = P_z,j / λ_z at even shares, a set of t holds k·own/t in it and k·(1 − own)/(k − t) outside of it; and
-    L_j = 1/k + (g_j − 1)/a, where a is the mean of t(k − t)(g_in − g_out)² / (k(k − 1)).
 
     Raises:
         NotEstimable: no size says anything about the answer.
     """
-    k, t = channel.size, np.array(channel.sizes, np.float64)
-    weight, rest, gap = _size_cells(channel)
-    proper = (t > 0) & (t < k)
-    room = np.where(proper, t * (k - t), 1.0)
-    # own·k − t, the distance of the answer from the others, keeps its digits where ε is small.
-    lift = np.where(proper, gap * (k - 1), 0.0)
-    jump = k * lift / room
-    information = float(weight @ (room * jump**2 * proper)) / (k * (k - 1))
-    if information <= 0:
-        raise blind()
-    outside = np.where(proper, -lift * t / room, 0.0)  # g_out − 1
-    base, step = 1 / k + outside / information, jump / information
     counted = (
-        SetsApart(EachSet(k), channel.sizes, *channel.float_levels())
+        SetsApart(EachSet(channel.size), channel.sizes, *channel.float_levels())
         if channel.own_cells
         else None
     )
+    return _by_levels(channel.size, _size_levels(channel), counted)
+
+
+@lru_cache(maxsize=8)
+def by_patterns(channel: Patterns) -> BySize:
+    """Return the locally best left inverse at even shares of a mixture of patterns.
+
+    Raises:
+        NotEstimable: no pattern says anything about the answer.
+    """
+    levels = [
+        list(zip([n for n, _ in pattern.levels], pattern.chances, strict=True))
+        for _, pattern in channel.parts
+    ]
+    weights = np.array([part.weight / channel.total for part in channel.parts])
+    return _by_levels(channel.size, _levels(channel.size, weights, levels), None)
+
+
+def _by_levels(k: int, levels: LevelRates, counted: SetsApart | None) -> BySize:
+    """Return the locally best left inverse at even shares.
+
+    With g = P_z,j / λ_z at even shares, that of a level of n categories that holds the answer with the chance c is
+    k·c/n; and L_j = 1/k + (g_j − 1)/a, where a is the mean of Σ_j (g_j − 1)² / (k − 1).
+    """
+    n = levels.categories
+    excess = levels.lifts / np.where(n > 0, n, 1.0)  # g − 1
+    information = float(levels.weights @ (n * excess**2).sum(axis=1)) / (k - 1)
+    if information <= 0:
+        raise blind()
+    scores = 1 / k + excess / information
     return BySize(
-        k,
-        *_second_moments(k, t, (weight, rest, gap), base, step),
-        base,
-        step,
-        (weight, rest, gap),
-        counted,
+        k, *_second_moments(k, levels, scores), scores, _cells(levels), counted
     )
 
 
@@ -374,39 +407,58 @@ def summing_to_one(channel: Sets) -> Alike:
 
 
 def _second_moments(
-    k: int, t: Vector, cells: Cells, base: Vector, step: Vector
+    k: int, levels: LevelRates, scores: Matrix
 ) -> tuple[float, float, float, float]:
-    weight, rest, gap = cells
-    own = rest + gap
-    high, low = (base + step) ** 2, base**2
-    both = own * (t - 1) / (k - 1)
-    pairs = (own * (t - 1) * (t - 2) + (1 - own) * t * (t - 1)) / (
-        (k - 1) * max(k - 2, 1)
-    )
-    neither = low + 2 * base * step * rest + step**2 * pairs
-    either = low + base * step * (own + rest) + step**2 * both
+    """Return the four moments of `Alike`; the scores of a response sum to 1."""
+    weights, n, chances, others, _ = levels
+    squares = (n * scores**2).sum(axis=1, keepdims=True)
+    either = chances * scores * (1 - scores) / (k - 1)
+    neither = chances * ((1 - scores) ** 2 - squares + scores**2)
     # of two categories none is neither
-    apart = float(weight @ neither) if k > 2 else 0.0
+    apart = (
+        float(weights @ neither.sum(axis=1)) / ((k - 1) * (k - 2)) if k > 2 else 0.0
+    )
     return (
-        float(weight @ (own * high + (1 - own) * low)),
-        float(weight @ (rest * high + (1 - rest) * low)),
+        float(weights @ (chances * scores**2).sum(axis=1)),
+        float(weights @ (others * scores**2).sum(axis=1)),
         apart,
-        float(weight @ either) - apart,
+        float(weights @ either.sum(axis=1)) - apart,
     )
 
 
-def _size_cells(channel: Sets) -> Cells:
+def _size_levels(channel: Sets) -> LevelRates:
     k = channel.size
-    owns = [channel.inclusion(ones) for ones in channel.sizes]
-    rest = [
-        (ones - own) / (k - 1) for ones, own in zip(channel.sizes, owns, strict=True)
-    ]
-    gap = [own - other for own, other in zip(owns, rest, strict=True)]
-    return channel.size_law(), np.array(rest, np.float64), np.array(gap, np.float64)
+    inside = [(ones, channel.inclusion(ones)) for ones in channel.sizes]
+    levels = [[(k - ones, 1 - own), (ones, own)] for ones, own in inside]
+    return _levels(k, channel.size_law(), levels)
+
+
+def _levels(
+    k: int, weights: Vector, rows: Sequence[Sequence[tuple[int, Fraction]]]
+) -> LevelRates:
+    tables = (
+        [[n for n, _ in row] for row in rows],
+        [[chance for _, chance in row] for row in rows],
+        [[(n - chance) / (k - 1) for n, chance in row] for row in rows],
+        [[k * chance - n for n, chance in row] for row in rows],
+    )
+    return LevelRates(weights, *(np.array(table, np.float64) for table in tables))
+
+
+def _cells(levels: LevelRates) -> Cells:
+    """Return what is expected of each nested set: that a category is on one of its levels."""
+    k = levels.categories[0].sum()
+    rest, gap = (
+        np.cumsum(table[:, :0:-1], axis=1)[:, ::-1]
+        for table in (levels.others, levels.lifts / (k - 1))
+    )
+    return levels.weights, rest, gap
 
 
 def _by_size(cells: Cells, shares: Vector) -> Vector:
     """Return the expected share of each size, and of the sets of each size that hold each category."""
-    weight, rest, gap = cells
-    each = weight[:, None] * (rest[:, None] + gap[:, None] * shares)
-    return vector(np.column_stack([weight, each]).reshape(-1))
+    weights, rest, gap = cells
+    held = weights[:, None, None] * (rest[..., None] + gap[..., None] * shares)
+    return vector(
+        np.column_stack([weights, held.reshape(len(weights), -1)]).reshape(-1)
+    )

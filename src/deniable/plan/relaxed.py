@@ -15,6 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
 from functools import cached_property
+from itertools import combinations
 from typing import TypeAlias
 
 import numpy as np
@@ -36,6 +37,7 @@ Builder: TypeAlias = Callable[[exact.Rational], Design]
 
 _MAX_PATTERNS = 600_000  # of three levels: those of a thousand categories
 _MAX_LEVELS = 16
+_PROVED_LEVELS = 3  # of a pattern, where there are too many to look at all
 _STEPS = 100  # of a golden section, each of which leaves .618
 _NO_EXCESS = 1e-14  # a δ that is only rounding
 _GOLDEN = (math.sqrt(5) - 1) / 2
@@ -124,7 +126,7 @@ class RelaxedDemand:
         return (
             f"No response of it exposes anybody: without any δ it keeps ε = {formats.epsilon(design.epsilon)}.",
             self._proof(size, total, float(self.cap)),
-            *(self._beyond(size, total) if design.channel.set_valued else ()),
+            *self._beyond(size, total),
         )
 
     def _exposure(self) -> tuple[str, ...]:
@@ -141,16 +143,21 @@ class RelaxedDemand:
             else f" and a ceiling of ε = {formats.epsilon(math.log(cap))}"
         )
         kept = f"{self.demand}{ceiling}"
-        bound = least_risk(size, float(self.ratio), float(self.delta), cap)
+        bounds = (size, float(self.ratio), float(self.delta), cap)
+        bound, likelihoods = least_risk(*bounds), ""
+        if bound is None:
+            bound = least_risk(*bounds, most_levels=_PROVED_LEVELS)
+            likelihoods = f" of at most {_PROVED_LEVELS} different likelihoods"
         if bound is None:
             return (
                 f"It is the best that was looked at. That no other design that keeps {kept} does better is not proved "
                 f"for {size:,} categories: too many patterns of likelihoods would have to be looked at."
             )
         percent = formats.upper_bound(100 * max(total / bound - 1, 1e-6), 2)
+        which = f"whose responses are patterns{likelihoods} " if likelihoods else ""
         return (
-            f"No design that keeps {kept} has a linear unbiased estimate with a worst case that is smaller by more "
-            f"than {percent}%: a linear program over all patterns of likelihoods proves it."
+            f"No design {which}that keeps {kept} has a linear unbiased estimate with a worst case that is smaller by "
+            f"more than {percent}%: a linear program over all patterns of likelihoods{likelihoods} proves it."
         )
 
     def _beyond(self, size: int, total: float) -> tuple[str, ...]:
@@ -166,12 +173,17 @@ class RelaxedDemand:
 
 
 def least_risk(
-    size: int, ratio: float, delta: float, cap: float = math.inf
+    size: int,
+    ratio: float,
+    delta: float,
+    cap: float = math.inf,
+    *,
+    most_levels: int | None = None,
 ) -> float | None:
     """Return a bound below which no design has n times the total variance at even shares, and so in the worst case.
 
     It is for linear unbiased estimates of designs with δ(ε) ≤ δ and, unless the cap is infinite, a parity of at most
-    the cap. None where there are more than 600,000 patterns.
+    the cap. None where there are more than 600,000 patterns, or 18 million of so many different likelihoods.
 
     Why: for every λ ≥ 0 and every design E f ≤ max(f − λ·d) + λ·δ, the maximum taken over all patterns.
 
@@ -180,15 +192,19 @@ def least_risk(
         ratio: x = e^ε.
         delta: δ.
         cap: Y = e^ceiling.
+        most_levels: among the designs whose responses have at most so many different likelihoods; all by default.
 
     Example:
         >>> round(least_risk(10, math.e, 0.1, math.e**2), 6), round(least_risk(10, math.e, 0.1), 6)
         (12.363355, 7.086818)
     """
-    levels = _levels(size, ratio, cap)
-    if math.comb(size + len(levels) - 1, size) > _MAX_PATTERNS:
+    chains = _chains(_levels(size, ratio, cap), most_levels, gaps=cap < math.inf)
+    n_patterns = sum(math.comb(size + len(chain) - 1, size) for chain in chains)
+    if n_patterns > (_MAX_PATTERNS if most_levels is None else 30 * _MAX_PATTERNS):
         return None
-    spread, excess = _points(_compositions(size, len(levels)), levels, ratio)
+    counts = _compositions(size, len(chains[0]))
+    fronts = [_front(*_points(counts, chain, ratio)) for chain in chains]
+    spread, excess = _front(*map(np.concatenate, zip(*fronts, strict=True)))
     if not delta:
         largest = float(spread[excess < _NO_EXCESS].max())
     else:
@@ -205,6 +221,17 @@ def _levels(size: int, ratio: float, cap: float) -> Vector:
     levels = levels[(levels > 1 - 1e-12) & (levels < cap * (1 + 1e-12))]
     is_new = np.append(True, np.diff(levels) > 1e-12 * levels[:-1])
     return np.asarray(levels[is_new], np.float64)
+
+
+def _chains(levels: Vector, most: int | None, *, gaps: bool) -> list[Vector]:
+    """Return the choices of so many of the levels, but for a common factor; without gaps, of neighbours alone."""
+    most = len(levels) if most is None else min(most, len(levels))
+    if not gaps:
+        return [
+            levels[start : start + most] for start in range(1 + (most < len(levels)))
+        ]
+    chains = (np.array(chain) / chain[0] for chain in combinations(levels, most))
+    return list({tuple(chain.round(9)): chain for chain in chains}.values())
 
 
 def _compositions(size: int, parts: int) -> Matrix:
@@ -229,14 +256,16 @@ def _points(counts: Matrix, levels: Vector, ratio: float) -> tuple[Vector, Vecto
     return counts @ levels**2 / totals**2, excess / ((size - 1) * totals)
 
 
-def _least_dual(spread: Vector, excess: Vector, delta: float) -> float:
-    """Return the least of max(f − λ·d) + λ·δ over λ, by a golden section: it is convex, and at least 1 from 1/δ on."""
-
+def _front(spread: Vector, excess: Vector) -> tuple[Vector, Vector]:
+    """Leave out the patterns with no more spread than another of no more excess: they decide nothing."""
     order = np.lexsort((-spread, excess))
     spread, excess = spread[order], excess[order]
-    # a pattern with less spread than another of no more excess decides nothing
     first = np.append(True, spread[1:] > np.maximum.accumulate(spread)[:-1])
-    spread, excess = spread[first], excess[first]
+    return spread[first], excess[first]
+
+
+def _least_dual(spread: Vector, excess: Vector, delta: float) -> float:
+    """Return the least of max(f − λ·d) + λ·δ over λ, by a golden section: it is convex, and at least 1 from 1/δ on."""
 
     def dual(multiplier: float) -> float:
         return float((spread - multiplier * excess).max()) + multiplier * delta

@@ -431,15 +431,8 @@ class Market:
         with self._ledger.transaction() as book:
             row = book.require_question(question)
             offered = _read_offer(book, row).ladder
-            if not 0 <= up_to < len(offered):
-                raise InvalidRequest(
-                    f"there is no stage {up_to} on offer; expected 0 to {len(offered) - 1}."
-                )
-            _agree(
-                book,
-                row,
-                Consent(question, buyer, offered.designs[up_to].parity, purpose),
-            )
+            finest = _offered_design(offered, up_to)
+            _agree(book, row, Consent(question, buyer, finest.parity, purpose))
 
     def revoke(self, question: str, buyer: str) -> None:
         """Revoke a consent: nothing more is sold to this buyer, even under a consent for all buyers.
@@ -470,7 +463,7 @@ class Market:
         with self._ledger.transaction() as book:
             row = book.require_question(question)
             prices = _read_offer(book, row)
-            design = _offered_design(prices, stage)
+            design = _offered_design(prices.ladder, stage)
             agreed = _find_consent(book, row, buyer, design)
             stage_held = _finest_held(book, row, prices, buyer)
             price = prices.due(stage_held, stage)
@@ -518,15 +511,13 @@ class Market:
         return self._ledger.withdraw(question)
 
 
-def _offered_design(prices: Prices, stage: int) -> Design:
-    design = (
-        prices.ladder.designs[stage] if 0 <= stage < len(prices.ladder) else None
-    )
-    if design is None:
+def _offered_design(ladder: Ladder, stage: int) -> Design:
+    whole = isinstance(stage, int) and not isinstance(stage, bool)
+    if not whole or not 0 <= stage < len(ladder):
         raise InvalidRequest(
-            f"there is no stage {stage} on offer; expected 0 to {len(prices.ladder) - 1}."
+            f"there is no stage {quoted(stage)} on offer; expected a whole number from 0 to {len(ladder) - 1}."
         )
-    return design
+    return ladder.designs[stage]
 
 
 def _check_named(buyer: str) -> None:

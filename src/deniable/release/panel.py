@@ -16,7 +16,13 @@ from deniable.bulk.gradual import Raiser, release_planned
 from deniable.bulk.random_words import Keystream
 from deniable.channel.coding import code_type
 from deniable.designs import Design
-from deniable.errors import Incompatible, InvalidAnswer, InvalidRequest, quoted
+from deniable.errors import (
+    Incompatible,
+    InvalidAnswer,
+    InvalidRequest,
+    quoted,
+    read_names,
+)
 from deniable.order.ladders import (
     Ladder,
     Relaxation,
@@ -320,6 +326,8 @@ def _select_respondents(
     Raises:
         InvalidRequest: some of those who are named have not answered, or have withdrawn.
     """
+    if respondents is not None:
+        respondents = read_names(respondents, "respondents")
     gone = book.withdrawn(row.id)
     names = [name for name in book.answered(row.id, respondents) if name not in gone]
     missing = 0 if respondents is None else len(set(respondents)) - len(names)

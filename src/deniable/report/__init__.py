@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from deniable.report.displays import picture_of as picture_of
     from deniable.report.displays import sheet_of as sheet_of
     from deniable.report.graphs import against_truth, weighted_graph
+    from deniable.report.model_tables import side_by_side
     from deniable.report.publication import methods, sentence
     from deniable.report.regions import (
         breach_region,
@@ -35,6 +36,7 @@ __all__ = [
     "rr3_region",
     "save",
     "sentence",
+    "side_by_side",
     "threshold_levels",
     "weighted_graph",
 ]
@@ -48,6 +50,7 @@ _HOMES = {
     "save": "rendering.pictures",
     "sentence": "report.publication",
     "sheet_of": "report.displays",
+    "side_by_side": "report.model_tables",
     "against_truth": "report.graphs",
     "weighted_graph": "report.graphs",
 }

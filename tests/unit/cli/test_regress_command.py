@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import pytest
@@ -70,9 +71,30 @@ def test_a_file_gives_what_the_library_gives(folder: Path) -> None:
 
 def test_effects_take_the_place_of_coefficients(folder: Path) -> None:
     args = (folder / "warner.json", folder / "people.csv", "said ~ age", *WORDS)
-    printed = done("regress", *args, "--effects").stdout
+    printed = done("regress", *args, "--show", "effects").stdout
     assert printed.startswith("average effects in said ~ age")
     assert f"{100 * _plain().effects().params['age']:.1f}%" in printed
+
+
+def test_odds_ratios_are_exponentiated_coefficients(folder: Path) -> None:
+    fit = _plain()
+    args = (folder / "warner.json", folder / "people.csv", "said ~ age", *WORDS)
+    printed = done("regress", *args, "--show", "odds", "--json").stdout
+    ratios = dn.Statistic.from_json(printed, DESIGN)
+    assert ratios == fit.odds_ratios()
+    assert ratios.params == {"age": pytest.approx(math.exp(fit.params["age"]))}
+    for method in ("normal", "profile"):
+        low, high = fit.interval("age", level=0.9, method=method)
+        expected = (math.exp(low), math.exp(high))
+        found = fit.odds_ratios().interval("age", level=0.9, method=method)
+        assert found == pytest.approx(expected)
+    assert ratios.summary().rows[0].p_value == fit.summary().rows[1].p_value
+
+
+def test_families_without_odds_have_no_odds_ratios() -> None:
+    said = [MEANINGS.get(cell) for cell in SAID]
+    with pytest.raises(dn.DeniableError, match=r"family of odds ratios is 'probit'"):
+        _fit(said, family="probit").odds_ratios()
 
 
 def test_hints_name_the_options_of_the_shell(folder: Path) -> None:

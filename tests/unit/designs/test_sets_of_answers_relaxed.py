@@ -12,14 +12,14 @@ from scipy.optimize import linprog
 
 import deniable as dn
 from deniable import exact
-from deniable.channel import Dense, Mixture, Subset
+from deniable.channel import Dense, Mixture, Patterns, Subset
+from deniable.channel.patterns import LikelihoodLevel, LikelihoodPattern
 from deniable.criteria import Relaxed
 from deniable.designs.sets_of_answers_relaxed import (
-    LikelihoodLevel,
-    LikelihoodPattern,
+    _deals,
     best_patterns,
+    default_ceiling,
     level_weights,
-    patterns,
 )
 from deniable.display.privacy_texts import promise
 from deniable.errors import InvalidDesign, InvalidNumber
@@ -141,7 +141,7 @@ def test_levels_are_within_one_step_and_within_the_cap() -> None:
     assert weights[2] <= ratio * weights[0]
     assert weights[5] <= ratio * weights[3]
     assert weights[-1] <= cap * weights[0]
-    assert sum(1 for _ in patterns(3, weights[:3])) == 1 + 7
+    assert len(set(_deals(3, 3))) == 1 + 7
 
 
 def test_kinds_of_channels() -> None:
@@ -192,17 +192,59 @@ def test_the_exposed_are_told_of() -> None:
     assert "exposing" not in str(dn.optimal(4, Relaxed(1, 0.1)))
 
 
-@pytest.mark.parametrize("size", [20, 100])
-def test_many_categories_are_close_to_the_bound(size: int) -> None:
-    for epsilon, delta in [(1, 0.01), (2, 0.1)]:
-        choice = dn.optimal(size, Relaxed(epsilon, delta))
-        assert Relaxed(epsilon, delta).check(choice.design)
-        best, *others = choice.candidates
-        assert best.name == "relaxed_subset"
-        assert all(best.risk <= other.risk * 1.001 for other in others)
-        bound = least_risk(size, math.exp(epsilon), delta, math.exp(2 * epsilon))
-        assert bound is not None
-        assert best.risk <= 1.03 * bound
+MANY = [
+    (size, epsilon, delta, steps)
+    for size in (13, 20, 50, 100, 1_000)
+    for epsilon, delta in [("0.5", "0.01"), ("0.5", "0.05"), (1, "0.1"), (2, "0.05")]
+    for steps in (None, F(3, 2), 3)
+    if size < 1_000 or (steps is None and epsilon != 2)
+]
+
+
+@pytest.mark.parametrize(("size", "epsilon", "delta", "steps"), MANY)
+def test_the_search_among_many_categories_ends_at_the_bound(
+    size: int, epsilon: str, delta: str, steps: Fraction | None
+) -> None:
+    """The bound goes through all patterns on the levels; the search climbs."""
+    ratio, slack = exact.exp_below(exact.rational(epsilon)), F(delta)
+    cap = (
+        default_ceiling(ratio, slack)
+        if steps is None
+        else exact.exp_below(steps * exact.rational(epsilon))
+    )
+    mix = best_patterns(size, ratio, slack, cap)
+    spread = sum(part.weight * part.pattern.spread for part in mix) / 2**64
+    total = (size - 1) ** 2 / (size**2 * spread - size)
+    bounds = (size, float(ratio), float(slack), float(cap))
+    bound = least_risk(*bounds) or least_risk(*bounds, most_levels=3)
+    assert bound is not None
+    assert bound * (1 - 1e-9) <= total <= bound * (1 + 1e-6)
+    excess = sum(part.weight * part.pattern.excess(ratio) for part in mix) / 2**64
+    assert excess <= slack
+    assert all(part.pattern.odds <= cap for part in mix)
+
+
+def test_three_levels_are_a_channel_that_is_never_written_out() -> None:
+    demand = Relaxed(0.5, 0.05)
+    choice = dn.optimal(20, demand)
+    channel = choice.design.channel
+    assert isinstance(channel, Patterns)
+    assert demand.check(choice.design)
+    assert choice.design.epsilon <= 1
+    best, *others = choice.candidates
+    assert best.risk == pytest.approx(116.67, abs=0.005)  # frontier C2: 116.7
+    assert all(best.risk <= other.risk for other in others)
+    assert "smaller by more than 0.0001%" in str(choice)
+    assert total_variance(choice.design) == pytest.approx(best.risk)
+
+
+def test_the_reason_names_the_class_that_was_searched() -> None:
+    """The levels of 2.5 ε are six, and 50 categories have too many patterns on them."""
+    reasons = " ".join(dn.optimal(50, Relaxed(1, 0.1), ceiling=2.5).reasons)
+    assert "patterns of at most 3 different likelihoods" in reasons
+    assert least_risk(50, math.e, 0.1, math.exp(2.5)) is None
+    exposing = dn.optimal(20, Relaxed(1, 0.1), expose=True)
+    assert "smaller by more than 0.0001%" in str(exposing)
 
 
 def test_mixtures_are_those_of_the_linear_program() -> None:

@@ -26,7 +26,13 @@ from deniable.engines.spark.commits import Output
 from deniable.engines.spark.tasks import Drawing, Raising, Task, attributes_of
 from deniable.engines.sql.connections import count_on
 from deniable.engines.sql.queries import Names, several
-from deniable.errors import DeniableError, Incompatible, InvalidRequest, MissingExtra
+from deniable.errors import (
+    DeniableError,
+    Incompatible,
+    InvalidRequest,
+    MissingExtra,
+    read_names,
+)
 from deniable.files.columns import DESIGN
 from deniable.order.ladders import Ladder
 from deniable.types.surfaces import check_surface
@@ -89,7 +95,7 @@ def respond_all(
     drawing = Drawing(
         design,
         _answers(design, column),
-        tuple(keep),
+        read_names(keep, "keep"),
         options,
         not keep_order,
         fast,

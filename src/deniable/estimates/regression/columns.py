@@ -79,12 +79,13 @@ def to_pandas(data: Any) -> pd.DataFrame:
             isinstance(values, str) or not hasattr(values, "__iter__")
             for values in data.values()
         )
-        columns = {
-            name: [values] if is_row else list(values)
-            for name, values in data.items()
-        }
         try:
-            return pd.DataFrame(columns)
+            return pd.DataFrame(
+                {
+                    name: [values] if is_row else list(values)
+                    for name, values in data.items()
+                }
+            )
         except (TypeError, ValueError):
             raise InvalidRequest(
                 "the columns of the data are not of one length; expected a list for each, or one value for each."

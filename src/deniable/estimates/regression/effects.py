@@ -5,17 +5,20 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 from scipy.special import expit, logit
 
 from deniable.designs import Design
-from deniable.errors import InvalidRequest, quoted
+from deniable.errors import InvalidRequest, quoted, require_choice
 from deniable.estimates.covariances import Matrix, Vector, vector
 from deniable.estimates.intervals import bonferroni_level, quantile
 from deniable.estimates.regression.columns import fix_column, to_pandas
 from deniable.estimates.regression.fitted import (
+    GROUP_DEVIATION,
+    HONESTY,
     CoefficientRow,
     Regression,
     Sample,
@@ -23,7 +26,14 @@ from deniable.estimates.regression.fitted import (
     to_source,
     z_columns,
 )
-from deniable.estimates.results import Caution, Description, RowType
+from deniable.estimates.results import (
+    Bounds,
+    Caution,
+    Description,
+    IntervalMethod,
+    IntervalRequest,
+    RowType,
+)
 from deniable.estimates.statistics import Model, Statistic
 
 if TYPE_CHECKING:
@@ -140,6 +150,121 @@ _FIELDS: Mapping[str, Callable[[Any], object]] = {
 """The fields of average effects in JSON, and how each is read."""
 
 
+@dataclass(frozen=True, eq=False)
+class OddsRatios(Model):
+    """The factors by which covariates multiply the odds of an answer: e to the power of coefficients.
+
+    Attributes:
+        fit: the regression, by "logit" or "multinomial".
+    """
+
+    type: ClassVar = "odds-ratios"
+
+    fit: Regression
+
+    @property
+    def _indices(self) -> list[int]:
+        """The coefficients of covariates, without intercepts, their deviations and honesty."""
+        return [
+            index
+            for index, name in enumerate(self.fit.names)
+            if name.rpartition(": ")[2]
+            not in ("Intercept", GROUP_DEVIATION, HONESTY)
+        ]
+
+    @property
+    def params(self) -> dict[str, float]:
+        names = [self.fit.names[index] for index in self._indices]
+        ratios = np.exp(self.fit.values[self._indices])
+        return dict(zip(names, ratios.tolist(), strict=True))
+
+    def covariance_matrix(self) -> Matrix:
+        ratios = np.exp(self.fit.values[self._indices])
+        covariance = self.fit.covariance[np.ix_(self._indices, self._indices)]
+        return vector(covariance * np.outer(ratios, ratios))
+
+    @property
+    def df(self) -> float:
+        return self.fit.df
+
+    @property
+    def warnings(self) -> tuple[Caution, ...]:
+        return self.fit.warnings
+
+    @property
+    def design_hash(self) -> str:
+        return self.fit._design_hash
+
+    def interval_methods(self) -> Mapping[str, IntervalMethod]:
+        """Return the regression's methods: e to the power of its bounds."""
+        return {
+            name: partial(self._exponentiate, method)
+            for name, method in self.fit._interval_methods().items()
+        }
+
+    def _exponentiate(self, method: IntervalMethod, level: float) -> Bounds:
+        lows, highs = method(level)
+        with np.errstate(over="ignore"):  # an end that runs off is infinite
+            return np.exp(lows[self._indices]), np.exp(highs[self._indices])
+
+    @property
+    def default_interval(self) -> str:
+        return self.fit._default_interval
+
+    @property
+    def row_type(self) -> RowType:
+        return CoefficientRow
+
+    def row_columns(self) -> Mapping[str, Sequence[Any]]:
+        columns = self.fit._row_columns(IntervalRequest())
+        return {
+            name: [column[index] for index in self._indices]
+            for name, column in columns.items()
+        }
+
+    def describe(self) -> Description:
+        baseline = self.fit.categories[0]
+        return replace(
+            self.fit._describe(IntervalRequest()),
+            quantity="odds ratio",
+            notes=(
+                f"The factor by which the odds against {quoted(baseline)} change when a covariate is one unit larger.",
+                "The columns z and P>|z| are those of the coefficients.",
+                *self.fit._notes(),
+            ),
+        )
+
+    def to_source(self) -> dict[str, Any]:
+        return self.fit._source()
+
+    @classmethod
+    def from_source(
+        cls, source: Mapping[str, Any], design: Design | None
+    ) -> OddsRatios:
+        return cls(Regression._remade(source, design))
+
+
+def odds_ratios(fit: Regression) -> Statistic[OddsRatios]:
+    """Return e to the power of each covariate's coefficient.
+
+    Raises:
+        InvalidRequest: a family without odds, or no covariates.
+    """
+    require_choice(
+        "the family of odds ratios is", fit.family, ("logit", "multinomial")
+    )
+    ratios = OddsRatios(fit)
+    if not ratios.params:
+        raise _without_covariates(fit)
+    return Statistic(ratios)
+
+
+def _without_covariates(fit: Regression) -> InvalidRequest:
+    return InvalidRequest(
+        f"the formula {quoted(fit.formula, 60)} has no covariates; expected one, to see what it changes."
+    )
+
+
 def average_effects(fit: Regression) -> Statistic[Effects]:
     """Return the average marginal effects of a regression, with errors by the delta method.
 
@@ -157,9 +282,7 @@ def average_effects(fit: Regression) -> Statistic[Effects]:
             values.append((high[index] - low[index]) / change.by)
             slopes.append((high_slope[index] - low_slope[index]) / change.by)
     if not names:
-        raise InvalidRequest(
-            f"the formula {quoted(fit.formula, 60)} has no covariates; expected one, to see what it changes."
-        )
+        raise _without_covariates(fit)
     jacobian = np.array(slopes)
     return Statistic(
         Effects(

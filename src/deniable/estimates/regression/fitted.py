@@ -65,7 +65,7 @@ from deniable.rendering.statements import ANY
 if TYPE_CHECKING:
     import pandas as pd
 
-    from deniable.estimates.regression.effects import Effects
+    from deniable.estimates.regression.effects import Effects, OddsRatios
     from deniable.estimates.statistics import Statistic
 
 ERRORS = {
@@ -634,6 +634,19 @@ class Regression(Result[CoefficientRow]):
         from deniable.estimates.regression.effects import average_effects
 
         return average_effects(self)
+
+    def odds_ratios(self) -> Statistic[OddsRatios]:
+        """Return the factor by which each covariate multiplies the odds: e to the power of its coefficient.
+
+        Intervals are those of the coefficients, on the scale of odds. With more than two answers, odds are against the
+        first one.
+
+        Raises:
+            InvalidRequest: a family other than "logit" and "multinomial", or no covariates.
+        """
+        from deniable.estimates.regression.effects import odds_ratios
+
+        return odds_ratios(self)
 
     def predict(self, data: Any = None, *, level: float = 0.95) -> pd.DataFrame:
         """Return the probability of each answer for rows of covariates, with intervals; for numbers their mean.

@@ -82,6 +82,7 @@ _SEVERAL_STARTS = (
     20_000  # rows up to which the top is looked for from several starts
 )
 _WORTH_EACH = 10  # direct answers for each coefficient, below which errors are rough
+_FEW_CLUSTERS = 30  # degrees of freedom, up to which terms that differ between clusters alone call for care
 _ADAPTED = 4  # times at most that the nodes of random intercepts are moved, on few nodes and on all
 _STAYED = 1e-4  # the squared distance, in errors, below which coefficients are the same to the nodes
 _FEW_NODES = 3  # on each axis, on the way to the top
@@ -924,6 +925,14 @@ def _with_cautions(fit: Regression, top: Maximum) -> Regression:
         )
         cautions.append(Caution("separation", text))
     cautions += _outcome_cautions(fit)
+    between = _between_clusters(fit)
+    if between:
+        text = (
+            f"there are few clusters, and no differences in {format_labels(between)} within them: the errors of such "
+            "terms are too small, so that with 8 clusters a test at 5% rejects a true hypothesis in 1 of 10 surveys. "
+            'Leave out one cluster after another: dn.Sampling(…, replicates="jackknife").'
+        )
+        cautions.append(Caution("clusters", text))
     if np.isfinite(fit.worth) and fit.worth < _WORTH_EACH * len(fit.names):
         text = (
             f"the design is too noisy for these data: {fit.respondents:,} responses are worth about "
@@ -932,6 +941,25 @@ def _with_cautions(fit: Regression, top: Maximum) -> Regression:
         )
         cautions.append(Caution("noisy", text))
     return _with_border(replace(fit, cautions=(*cautions, *fit.cautions)))
+
+
+def _between_clusters(fit: Regression) -> list[str]:
+    """Return the terms that differ between clusters alone, where these are few and errors are linearized."""
+    sample, sampling = fit._require_sample(), fit._require_sample().sampling
+    if (
+        sampling is None
+        or fit.errors != "sampling"
+        or fit.degrees > _FEW_CLUSTERS
+        or sampling.replicates is not None
+        or not sampling.clustered
+    ):
+        return []
+    clusters = sampling.clusters[sample.is_used]
+    _, first, cluster = np.unique(clusters, return_index=True, return_inverse=True)
+    columns = np.hstack(sample.rows.matrices)
+    varies = np.ptp(columns, axis=0) > 0
+    between = (columns == columns[first][cluster]).all(axis=0)
+    return list(compress(sample.names, varies & between))
 
 
 def _outcome_cautions(fit: Regression) -> list[Caution]:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from deniable.designs import Design
+from deniable.errors import InvalidRequest
 from deniable.tallies.counts import check_cells
 from deniable.tallies.stored.dialects import Dialect
 
@@ -235,10 +236,15 @@ def category_form(design: Design, *, labels: bool) -> StoredForm:
     """Return the form of responses to a design for categories.
 
     Raises:
-        InvalidRequest: more cells than a tally keeps.
+        InvalidRequest: more cells than a tally keeps, or sets within sets.
     """
     check_cells(design)
     channel = design.channel
+    if channel.patterned is not None:
+        raise InvalidRequest(
+            f"a response of {design!r} is several sets within each other; expected one that a query counts.",
+            "Read the rows, and count them with dn.tally().",
+        )
     sets = channel.coding.ndim > 1
     if not sets or (channel.own_cells and labels):
         return code_form(channel.responses, labels=labels)

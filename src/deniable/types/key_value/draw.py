@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar, cast
@@ -27,7 +27,7 @@ from deniable.bulk.random_words import (
 from deniable.bulk.vectors import round_weights
 from deniable.chance import Source
 from deniable.channel.coding import Rows, code_type
-from deniable.errors import InvalidAnswer, InvalidRequest
+from deniable.errors import InvalidRequest
 from deniable.tallies.responses import Missing, Responses, add_missing
 from deniable.types import operation
 from deniable.types.key_value.count import MAX_ITEMS, KeyValueTally
@@ -81,7 +81,7 @@ def respond_all(
         return build_responses(
             design,
             present,
-            draw(_read_mappings(mappings), people=range(len(mappings))),
+            draw(mappings),
         )
     maps = _read_maps(answers)
     if maps is not None:
@@ -103,18 +103,6 @@ def count_sent(responses: Responses[KeyValueDesign]) -> KeyValueTally:
     return add_missing(
         count_responses(responses.design, responses.present()["response"]), responses
     )
-
-
-def _read_mappings(people: Sequence[Any]) -> dict[str, list[Any]]:
-    """Return a mapping for each person as a table with a row for each edge."""
-    rows: list[tuple[int, object, object]] = []
-    for person, answer in enumerate(people):
-        if not isinstance(answer, Mapping):
-            raise InvalidAnswer(
-                f"the answer at index {person:,} is a {type(answer).__name__}; expected weights by item, a mapping."
-            )
-        rows.extend((person, item, weight) for item, weight in answer.items())
-    return {name: [row[place] for row in rows] for place, name in enumerate(COLUMNS)}
 
 
 def _read_maps(answers: Any) -> Any | None:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable import documents
-from deniable.errors import InvalidRequest, NotEstimable, quoted
+from deniable.errors import InvalidRequest, NotEstimable, quoted, read_names
 from deniable.estimates.backing import LEAST_EXPECTED, clopper_pearson
 from deniable.estimates.confidence_sequences import widen
 from deniable.estimates.covariances import Matrix, Vector, vector
@@ -329,10 +329,13 @@ class ItemEstimate(Result[Row]):
 
         Raises:
             InvalidAnswer: an item that the design does not know.
+            InvalidRequest: text in place of a list of items.
             NotEstimable: the design does not tell edges from none, or not the weights.
         """
         _ = self.frequency, self.weight  # refuses what is not told
-        numbers = [self.design.item_number(item) for item in items]
+        numbers = [
+            self.design.item_number(item) for item in read_names(items, "items")
+        ]
         return self.numbers.joint(numbers) * self.respondents**2
 
     def _interval_methods(self) -> Mapping[str, IntervalMethod]:
@@ -629,6 +632,7 @@ class ItemRow(Row):
         mean: the mean weight of those who have it.
         mean_low: the lower end of its interval.
         mean_high: its upper end.
+        degree: how many respondents have it.
         weight: the sum of weights.
         weight_error: its standard error.
     """
@@ -638,6 +642,8 @@ class ItemRow(Row):
         ("frequency_low", "frequency_high"),
         ("mean",),
         ("mean_low", "mean_high"),
+        ("degree",),
+        ("weight",),
     )
 
     frequency: float | None
@@ -646,6 +652,7 @@ class ItemRow(Row):
     mean: float | None
     mean_low: float | None
     mean_high: float | None
+    degree: float | None
     weight: float | None
     weight_error: float | None
 
@@ -1018,6 +1025,8 @@ class KeyValueNumbers:
         columns: dict[str, Sequence[float | None]] = {
             part.name: unknown for part in fields(ItemRow)[len(fields(Row)) :]
         }
+        if estimate.tells("degree"):
+            columns["degree"] = estimate.degree.tolist()
         if estimate.tells("weight"):
             columns["weight"] = estimate.weight.tolist()
             columns["weight_error"] = estimate.errors("weight").tolist()

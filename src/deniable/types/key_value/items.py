@@ -144,8 +144,9 @@ def truncation(design: KeyValueDesign, remedy: str) -> list[Caution]:
     scheme = design.scheme
     if scheme.one_each or scheme.multiplier >= scheme.items:
         return []
+    count = "one item" if scheme.multiplier == 1 else f"{scheme.multiplier} items"
     text = (
-        f"people with more than {scheme.multiplier} items are counted with {scheme.multiplier} of them, and responses "
+        f"people with more than {count} are counted with {scheme.multiplier} of them, and responses "
         f"do not show whether there are such people.{remedy}, or a larger padding."
     )
     return [Caution(TRUNCATED, text)]

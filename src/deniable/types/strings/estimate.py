@@ -14,7 +14,7 @@ from scipy.optimize import brentq
 from scipy.special import log_ndtr, ndtri_exp
 
 from deniable import documents
-from deniable.errors import Incompatible, InvalidRequest, NotEstimable
+from deniable.errors import Incompatible, InvalidRequest, NotEstimable, read_names
 from deniable.estimates.covariances import Matrix
 from deniable.estimates.intervals import Interval, bisect_boundary, bonferroni_level
 from deniable.estimates.results import (
@@ -402,12 +402,12 @@ class Candidates:
         texts: the strings, all different.
 
     Raises:
-        InvalidRequest: none, or one twice.
+        InvalidRequest: none, one twice, or text in place of a list.
     """
 
     def __init__(self, bloom: Bloom, texts: Sequence[str]) -> None:
         self.bloom = bloom
-        self.texts = tuple(texts)
+        self.texts = read_names(texts, "candidates")
         self._seeds = seeds_of(self.texts)
         if not self.texts or np.unique(self._seeds).size < len(self.texts):
             raise InvalidRequest(

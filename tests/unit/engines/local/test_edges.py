@@ -173,7 +173,7 @@ def test_a_row_that_does_not_fit_is_named_and_not_repeated(
 
 @pytest.mark.parametrize(
     "data",
-    [3, "edges", [1, 2, 3], {"person": [1], "item": ["tea", "milk"], "weight": [1]}],
+    [3, "edges", {"person": [1], "item": ["tea", "milk"], "weight": [1]}],
 )
 def test_what_is_no_table_is_refused(data: object) -> None:
     with pytest.raises(InvalidAnswer, match="cannot be read as a table"):
@@ -256,3 +256,18 @@ def test_weights_as_text_of_polars() -> None:
             DESIGN, pl.DataFrame({**TABLE, "weight": ["0.5", "-1", "1", "0"]})
         )
     )
+
+
+def test_a_mapping_for_each_person_is_read() -> None:
+    """As the guide says; who has nothing is there too, and people= beside the list is refused."""
+    design = lpp_club(["tea", "coffee"], 1)
+    people = [{"coffee": 0.5}, {}, {"tea": -1, "coffee": 1}]
+    edges = read_edges(design, people)
+    assert (edges.people, edges.sizes.tolist()) == (3, [1, 0, 2])
+    assert edges.degree.tolist() == [1, 2]
+    assert edges.weight.tolist() == [0.5, -1, 1]
+    assert read_edges(design, [{}, {}]).sizes.tolist() == [0, 0]
+    with pytest.raises(InvalidAnswer, match="no people= beside it"):
+        read_edges(design, people, people=5)
+    with pytest.raises(InvalidAnswer, match="the answer at index 1 is a str"):
+        read_edges(design, [{}, "tea"])

@@ -78,6 +78,8 @@ def test_one_person_is_predicted_from_single_values() -> None:
     assert one.equals(found.predict({"age": [30], "sex": ["m"]}))
     with pytest.raises(InvalidRequest, match="not of one length"):
         found.predict({"age": [30, 40], "sex": ["m"]})
+    with pytest.raises(InvalidRequest, match="expected a list for each"):
+        found.predict({"age": [30, 40], "sex": None})
 
 
 def test_a_new_level_and_a_column_that_is_there_twice_are_told() -> None:

@@ -250,6 +250,22 @@ def test_replicates_agree_with_the_linearized_errors() -> None:
     assert "jackknife, 60 replicates" in str(jackknife.summary())
 
 
+@pytest.mark.parametrize(
+    ("clusters", "replicates", "told"),
+    [(8, None, True), (8, "jackknife", False), (40, None, False)],
+)
+def test_terms_that_differ_between_few_clusters_alone_call_for_care(
+    clusters: int, replicates: str | None, told: bool
+) -> None:
+    town = np.arange(240) % clusters
+    frame = table(240).assign(town=town, wealth=np.sqrt(town))
+    sample = dn.Sampling(clusters="town", replicates=replicates, data=frame)
+    found = dn.regress("sent ~ x + wealth", frame, design=FORCED, sampling=sample)
+    texts = [each.text for each in found.warnings if each.code == "clusters"]
+    assert len(texts) == told
+    assert all("in 'wealth' within" in text for text in texts)
+
+
 def test_a_whole_population_leaves_the_answers_and_the_device_to_doubt() -> None:
     frame = table()
     sampled, whole = (

@@ -3,6 +3,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -219,3 +220,12 @@ def test_a_buyer_without_a_name_buys_nothing(
         with pytest.raises(InvalidRequest, match="no name"):
             ask("smokes", buyer, *([3] if ask == market.sell else []))  # type: ignore[operator]  # one of the two
     assert market.sell("smokes", "Anna", 3).price == 9
+
+
+@pytest.mark.parametrize("stage", [1.0, "1", True, None, -1, 4])
+def test_a_stage_is_a_whole_number_on_offer(market: Market, stage: Any) -> None:
+    market.consent("smokes", "*", up_to=3)
+    with pytest.raises(InvalidRequest, match="expected a whole number from 0 to 3"):
+        market.sell("smokes", "Anna", stage)
+    with pytest.raises(InvalidRequest, match="expected a whole number from 0 to 3"):
+        market.consent("smokes", "Anna", up_to=stage)

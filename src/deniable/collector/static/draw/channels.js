@@ -8,6 +8,7 @@
 import { below, firstAbove, running } from "./chance.js";
 import { Fraction, ONE, largestRatio } from "./fraction.js";
 import { join, split } from "./labels.js";
+import { Patterns } from "./patterns.js";
 import { Bits, Mixture, Subset } from "./sets.js";
 import { check, invalid, list, lowest, object, size, unreadable, weight } from "./wire.js";
 
@@ -222,6 +223,7 @@ const KINDS = {
   hadamard: Hadamard,
   hashing: Hashing,
   mixture: Mixture,
+  patterns: Patterns,
   product: Product,
   subset: Subset,
 };
