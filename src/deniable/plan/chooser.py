@@ -32,7 +32,7 @@ from deniable.estimates.inverses import MOST_WRITTEN
 from deniable.estimates.shares import covariance, read_shares
 from deniable.exact import Rational
 from deniable.order.admissibility import p_unchanged
-from deniable.plan.cones import MAX_ANSWERS, ConeDemand
+from deniable.plan.cones import ConeDemand
 from deniable.plan.planned import PlanTable, more_people, plan_sheet
 from deniable.plan.precision import variance
 from deniable.plan.relaxed import Builder, RelaxedDemand
@@ -257,10 +257,18 @@ def _by_response(
         name = f"subset, t = {sets.channel.set_size:,}, for this prior"
         candidates.append(_candidate(name, sets, at, None))
     bound = None
-    if size <= MAX_ANSWERS:
-        best = cone.best(labels, read_shares(candidates[0].design, at))
+    name, best = (
+        "sets within groups",
+        cone.in_groups(labels) if shares is None else None,
+    )
+    if best is None or size == 2:
+        name, best = (
+            "extreme rays",
+            cone.best(labels, read_shares(candidates[0].design, at)),
+        )
+    if best is not None:
         bound = best.bound / (2 if size == 2 else 1)
-        candidates.append(_candidate("extreme rays", best.design, at, None))
+        candidates.append(_candidate(name, best.design, at, None))
     ordered = tuple(sorted(candidates, key=_RANKS["error"]))
     where = "even shares" if shares is None else "the given shares"
     reasons = (

@@ -12,19 +12,25 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from itertools import permutations
+from itertools import combinations, permutations
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from deniable import exact
+from deniable.chance import TOTAL
 from deniable.channel import Dense
-from deniable.criteria import ByResponse, KnownPrior
+from deniable.criteria import ByResponse, KnownPrior, Policy
 from deniable.criteria.belief import read_probabilities
 from deniable.designs import Design, k_ary, subset
 from deniable.designs.rounding import mix_with_constant, round_columns
-from deniable.designs.sets_of_answers import subset_information
+from deniable.designs.sets_of_answers import (
+    best_t,
+    max_weight_inside,
+    subset_information,
+    subset_risk,
+)
 from deniable.estimates.covariances import Matrix, Vector
 from deniable.plan.staircase import (
     Staircase,
@@ -34,8 +40,10 @@ from deniable.plan.staircase import (
 )
 from deniable.rendering import formats
 
-MAX_ANSWERS = 6
-"""Categories up to which all extreme rays are found: hundreds of them."""
+_MAX_ANSWERS = 12  # up to which all extreme rays of a policy are looked for
+_MAX_BELIEFS = 6  # the same under a known prior, which has many more
+_MAX_RAYS = 400  # of more no program is solved
+_MAX_CELLS = 1 << 21  # of a design for groups, which is written out
 
 _ZERO = 1e-11  # of a condition's value at a ray with a largest entry of 1
 _SHARES_MIXED = [
@@ -73,9 +81,12 @@ class ConeDemand:
             exact.exp_below(_LEAST_CEILING), Fraction(self.demand.parity) ** 2
         )
 
-    def best(self, labels: Sequence[str], shares: Vector) -> Staircase:
-        """Return the design with the smallest error at these shares, of at most six categories, and a bound for all."""
+    def best(self, labels: Sequence[str], shares: Vector) -> Staircase | None:
+        """Return the design with the smallest error at these shares, and a bound for all; None of too many rays."""
         subject, size = k_ary(labels, 1), len(labels)
+        is_prior = isinstance(self.demand, KnownPrior)
+        if size > (_MAX_BELIEFS if is_prior else _MAX_ANSWERS):
+            return None
         conditions = self.demand.conditions(subject)
         if self.cap < math.inf:
             conditions += [
@@ -83,6 +94,8 @@ class ConeDemand:
                 for x, y in permutations(range(size), 2)
             ]
         rays = extreme_rays(np.array(conditions, np.float64), size)
+        if rays is None:
+            return None
         patterns = rays / rays.mean(axis=0)
         weights, bound = least_trace(patterns, shares)
         often, scale = sent_patterns(patterns, weights)
@@ -92,6 +105,53 @@ class ConeDemand:
             "matrix", tuple(labels), name_patterns(labels, held), channel
         )
         return Staircase(design, bound - float(shares @ shares))
+
+    def in_groups(self, labels: Sequence[str]) -> Staircase | None:
+        """Return the design that names the answer's group and a set within it, and a bound for all at even shares.
+
+        None where the protected pairs are not all pairs within groups, there is a ceiling, or it is too large.
+
+        Why: no condition joins two groups, so that every extreme ray is 0 outside of one. M and the trace of its
+        inverse are then sums over groups; in one of b categories the trace is b/k times that at even shares of its own,
+        and the t-subset design is the best for these.
+        """
+        groups = self._groups(labels)
+        if groups is None:
+            return None
+        size, gamma = len(labels), Fraction(self.demand.parity)
+        most_sets = _MAX_CELLS // (size * len(groups))
+        sets: list[tuple[list[int], int]] = []
+        trace = 0.0
+        for group in groups:
+            b = len(group)
+            fitting = [t for t in range(1, b) if math.comb(b, t) <= most_sets]
+            if b > 1 and not fitting:
+                return None
+            risks = {t: float(subset_risk(b, t, gamma)) for t in fitting}
+            sets.append((group, min(risks, key=risks.__getitem__, default=1)))
+            least = float(subset_risk(b, best_t(b, gamma), gamma)) if b > 1 else 0.0
+            trace += b / size * (least + 1 / b)
+        channel, held = _write_groups(size, sets, gamma)
+        symbols = name_patterns(labels, np.array(held).T)
+        design = Design("matrix", tuple(labels), symbols, channel)
+        return Staircase(design, trace - 1 / size)
+
+    def _groups(self, labels: Sequence[str]) -> list[list[int]] | None:
+        """Return the groups of answers of which all pairs are protected, and no others; None if there are none."""
+        if not isinstance(self.demand, Policy) or self.cap < math.inf:
+            return None
+        size = len(labels)
+        pairs = set(self.demand.answer_pairs(k_ary(labels, 1)))
+        near = [
+            frozenset(y for y in range(size) if x == y or (x, y) in pairs)
+            for x in range(size)
+        ]
+        alike = all(near[y] == near[x] for x, y in pairs)
+        return (
+            [sorted(group) for group in sorted(set(near), key=min)]
+            if alike
+            else None
+        )
 
     def _rounded(self, subject: Design, target: Matrix) -> Dense:
         """Return a channel with weights that sum to 2^64 and keep the demand exactly.
@@ -131,7 +191,11 @@ class ConeDemand:
                 "be as good as a proof. Set a ceiling to protect them too."
             ]
         if bound is None:
-            return [*sentences, "It is the best of those that were looked at."]
+            unproved = (
+                "It is the best of those that were looked at: designs that keep ε for all pairs, and sets of one size. "
+                "That no other design is better is not proved: the demand has too many extreme rays."
+            )
+            return [*sentences, unproved]
         percent = formats.upper_bound(100 * max(risk / bound - 1, 1e-6), 2)
         ceiling = (
             ""
@@ -144,6 +208,31 @@ class ConeDemand:
             f"{percent}%: a bound over all extreme rays of the demand proves it.",
             "Estimate with the shares as the guess: that estimate reaches this error.",
         ]
+
+
+def _write_groups(
+    size: int, sets: Sequence[tuple[list[int], int]], gamma: Fraction
+) -> tuple[Dense, list[list[bool]]]:
+    """Return the channel that sends sets of so many answers of a group each, and which answers each response holds."""
+    ways = [
+        (math.comb(len(group) - 1, t - 1), math.comb(len(group) - 1, t))
+        for group, t in sets
+    ]
+    common = math.lcm(*(n for pair in ways for n in pair if n))
+    rows, held = [], []
+    for (group, t), (with_it, without) in zip(sets, ways, strict=True):
+        inside = max_weight_inside(len(group), t, gamma)
+        levels = (
+            (TOTAL - inside) * common // without if without else 0,
+            inside * common // with_it,
+        )
+        for members in combinations(group, t):
+            row = [0] * size
+            for answer in group:
+                row[answer] = levels[answer in members]
+            rows.append(tuple(row))
+            held.append([answer in members for answer in range(size)])
+    return Dense(tuple(rows), TOTAL * common), held
 
 
 def best_subset_for_prior(
@@ -179,8 +268,10 @@ def _information(size: int, t: int, gamma: exact.Ratio) -> float:
     return float(subset_information(size, t, finite))
 
 
-def extreme_rays(conditions: Matrix, size: int) -> Matrix:
+def extreme_rays(conditions: Matrix, size: int) -> Matrix | None:
     """Return the extreme rays of {r ≥ 0 : a·r ≥ 0 for each row a}, a column for each, by double description.
+
+    None where there are more than 400 on the way.
 
     Why: a new condition cuts the cone; the rays on its side stay, and a new one lies on each edge that it crosses. Two
     rays span an edge if no third one keeps all conditions with equality that both of them do.
@@ -203,6 +294,8 @@ def extreme_rays(conditions: Matrix, size: int) -> Matrix:
         rays /= rays.max(axis=1, keepdims=True)
         old = np.vstack([tight[keep], met.reshape(len(edges), tight.shape[1])])
         tight = np.column_stack([old, on_plane])
+        if len(rays) > _MAX_RAYS:
+            return None
     return np.asarray(rays.T, np.float64)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from itertools import permutations
+from itertools import combinations, permutations
 
 import numpy as np
 import pytest
@@ -12,6 +12,7 @@ from scipy.optimize import linprog
 
 import deniable as dn
 from deniable.criteria import ByResponse, KnownPrior, Policy
+from deniable.designs.sets_of_answers import subset_risk
 from deniable.errors import InvalidNumber, InvalidRequest
 from deniable.estimates import covariance
 from deniable.plan.cones import ConeDemand, best_subset_for_prior, extreme_rays
@@ -66,10 +67,16 @@ def test_no_design_that_keeps_the_demand_is_better(name: str) -> None:
     even = np.full(size, 1 / size)
     assert criterion.check(choice.design)
     assert choice.design.parity <= cone.cap
-    assert choice.candidates[0].name == "extreme rays"
+    in_groups = cone.in_groups([str(j) for j in range(size)])
+    assert choice.candidates[0].name == (
+        "sets within groups" if in_groups else "extreme rays"
+    )
     error = np.trace(covariance(choice.design, even, 1, guess=even))
     assert choice.candidates[0].risk == pytest.approx(error)
-    bound = cone.best([str(j) for j in range(size)], even).bound
+    best = cone.best([str(j) for j in range(size)], even)
+    assert best is not None
+    bound = best.bound
+    assert in_groups is None or in_groups.bound == pytest.approx(bound, rel=1e-6)
     assert bound * (1 - 1e-9) <= error <= bound * (1 + 1e-6)
     gain = best_by_random_rows(
         cone, size, even, list(choice.design.channel.floats())
@@ -88,7 +95,9 @@ def test_extreme_rays_are_those_of_staircase_patterns() -> None:
         [gamma * (j == y) - (j == x) for j in range(size)]
         for x, y in permutations(range(size), 2)
     ]
-    rays = extreme_rays(np.array(rows), size).T * gamma
+    found = extreme_rays(np.array(rows), size)
+    assert found is not None
+    rays = found.T * gamma
     patterns = {tuple(ray.round(9)) for ray in rays}
     assert len(rays) == len(patterns) == 2**size - 2
     assert all(set(ray) == {1.0, gamma} for ray in patterns)
@@ -105,6 +114,64 @@ def test_a_chain_of_pairs_lets_its_ends_differ_by_more() -> None:
     assert 1.9 < math.log(ends) <= 2
     assert not Policy(1, pairs=[("a", "c")]).check(design)
     assert "somebody" in str(Policy(1, pairs=[("a", "c")]).check(design)).lower()
+
+
+def within(*groups: range) -> Policy:
+    pairs = [pair for group in groups for pair in combinations(group, 2)]
+    return Policy(1, pairs=pairs)
+
+
+@pytest.mark.parametrize(
+    "groups",
+    [
+        (range(3), range(3, 8)),
+        (range(5), range(6, 9), range(9, 11)),  # nothing protects 5, 11 and 12
+        (range(10), range(10, 13)),
+    ],
+)
+def test_groups_of_any_size_are_named_with_a_set_within_them(
+    groups: tuple[range, ...],
+) -> None:
+    demand, size = within(*groups), 13
+    choice = dn.optimal(size, demand)
+    assert choice.candidates[0].name == "sets within groups"
+    assert "smaller by more than 0.0001%" in str(choice)
+    channel = choice.design.channel
+    assert demand.check(choice.design)
+    assert not Policy("0.999", pairs=demand.pairs).check(choice.design)
+    gamma = math.exp(1)
+    risk = -1 / size
+    for group in (*groups, *([1] for _ in range(size - sum(map(len, groups))))):
+        b = len(group)
+        own = min(
+            (float(subset_risk(b, t, gamma)) for t in range(1, b)), default=0.0
+        )
+        risk += b / size * (own + 1 / b)
+    assert choice.candidates[0].risk == pytest.approx(risk, rel=1e-9)
+    even = np.full(size, 1 / size)
+    assert np.trace(covariance(choice.design, even, 1, guess=even)) == pytest.approx(
+        risk
+    )
+    assert channel.probability(0, given=size - 1) == 0
+
+
+def test_groups_are_those_of_which_all_pairs_are_protected() -> None:
+    labels = [str(j) for j in range(7)]
+    chain = ConeDemand(Policy(1, pairs=[(0, 1), (1, 2)]), None)
+    assert chain.in_groups(labels) is None
+    assert ConeDemand(within(range(3)), 2).in_groups(labels) is None
+    assert ConeDemand(within(range(3)), None).in_groups(labels) is not None
+
+
+def test_properties_of_more_than_six_answers_have_a_bound() -> None:
+    demand = Policy(1, properties=[range(3)])
+    choice = dn.optimal(8, demand)
+    assert choice.candidates[0].name == "extreme rays"
+    assert demand.check(choice.design)
+    assert "smaller by more than 0.0001%" in str(choice)
+    many = dn.optimal(14, demand)
+    assert many.candidates[0].name.startswith("subset")
+    assert "is not proved" in str(many)
 
 
 def test_what_is_not_protected_is_told_of() -> None:
