@@ -6,7 +6,7 @@ Lengths are millimetres from the upper left corner of an A4 page; sizes of lette
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
@@ -56,6 +56,7 @@ def _pieces(word: str, width: float, size: float, bold: bool) -> Iterable[str]:
     yield word
 
 
+@lru_cache(maxsize=4096)  # a kit repeats its question on each of its pages
 def text_width(text: str, size: float, *, bold: bool = False) -> float:
     """Return how wide a text is, in millimetres."""
     from matplotlib.textpath import text_to_path
