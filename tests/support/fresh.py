@@ -22,7 +22,6 @@ from contextlib import closing, contextmanager
 from fractions import Fraction
 from functools import cache, partial
 from importlib import import_module
-from itertools import product
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -477,39 +476,37 @@ def table(path: Path, statement: str) -> list[Any]:
 
 
 def a_ledger(folder: Path) -> Parts:
-    """Its name, its secrets, and stages that come in every way, and planned."""
-    with dn.Ledger.create(folder / "mine.ledger") as ledger:
-        for number, way in product(range(FEW), [*WAYS, "planned"]):
-            ledger.answer(
-                f"{way} {number}", "0", about=LADDER if way == "planned" else COARSE
-            )
-    with dn.Ledger.open(folder / "mine.ledger") as ledger:
-        found = stages_of(
-            ledger,
-            lambda way, design: [
-                ledger.release(f"{way} {number}", design).response.symbol
-                for number in range(FEW)
-            ],
-        )
-    path = folder / "mine.ledger"
-    secrets = [
-        secret
-        for (secret,) in table(
-            path, "SELECT secret FROM release_answer ORDER BY question"
-        )
-    ]
-    halves = [
-        secret[at : at + 32]
-        for secret in secrets
-        for at in range(0, len(secret), 32)
-    ]
+    """Names, secrets, and stages that come in every way, and planned; a ledger for each, because it adds up stages."""
+    parts: Parts = {}
     stored = "SELECT response FROM release_response JOIN release_stage ON stage = id WHERE released = 0 AND place = "
-    return {
-        "name": table(path, "SELECT id FROM release_book"),
-        **{f"secret {at}": half for at, half in enumerate(halves)},
-        **found,
-        **{f"planned {at}": table(path, stored + str(at)) for at in range(2)},
-    }
+    for way in (*WAYS, "planned"):
+        path = folder / f"{way}.ledger"
+        names = [f"{way} {number}" for number in range(FEW)]
+        with dn.Ledger.create(path) as ledger:
+            for name in names:
+                ledger.answer(
+                    name, "0", about=LADDER if way == "planned" else COARSE
+                )
+        with dn.Ledger.open(path) as ledger:
+            if way in WAYS:
+                parts[way] = stages_of(
+                    ledger,
+                    way,
+                    lambda design, ledger=ledger, names=names: [
+                        ledger.release(name, design).response.symbol
+                        for name in names
+                    ],
+                )
+            else:
+                parts |= {
+                    f"planned {at}": table(path, stored + str(at)) for at in range(2)
+                }
+        parts[f"name, {way}"] = table(path, "SELECT id FROM release_book")
+        secrets = table(path, "SELECT secret FROM release_answer ORDER BY question")
+        for number, (secret,) in enumerate(secrets):
+            for at in range(0, len(secret), 32):
+                parts[f"secret, {way} {number}, {at}"] = secret[at : at + 32]
+    return parts
 
 
 WAYS: dict[str, tuple[Any, ...]] = {
@@ -521,25 +518,21 @@ WAYS: dict[str, tuple[Any, ...]] = {
 """In which order stages are asked for, by ε; the last one is looked at, given constants in the place of the others."""
 
 
-def stages_of(book: Any, ask: Callable[[str, Any], Any]) -> Parts:
-    """Release stages in every way, each of its own question; what is out before is made the same for everybody.
+def stages_of(book: Any, way: str, ask: Callable[[Any], Any]) -> Any:
+    """Release stages in one way, and return what the last one is; what is out before is made the same for everybody.
 
     Stages become different constants: between two that agree, the one in the middle would nearly always agree, too.
     """
-    found, same = (
-        {},
-        "UPDATE release_response SET response = ? WHERE released = 1 AND stage > ?",
+    same = (
+        "UPDATE release_response SET response = ? WHERE released = 1 AND stage > ?"
     )
-    for way, order in WAYS.items():
-        for number, epsilon in enumerate(order):
-            with book.database.transaction() as tables:
-                before = tables.value(
-                    "SELECT coalesce(max(id), 0) FROM release_stage"
-                )
-            found[way] = ask(way, dn.k_ary(5, epsilon=epsilon))
-            with book.database.transaction() as tables:
-                tables.run(same, str(1 + number), before)
-            reseal(book)
+    for number, epsilon in enumerate(WAYS[way]):
+        with book.database.transaction() as tables:
+            before = tables.value("SELECT coalesce(max(id), 0) FROM release_stage")
+        found = ask(dn.k_ary(5, epsilon=epsilon))
+        with book.database.transaction() as tables:
+            tables.run(same, str(1 + number), before)
+        reseal(book)
     return found
 
 
@@ -550,9 +543,14 @@ def a_panel(folder: Path) -> Parts:
             panel.answer(way, people, about=COARSE)
         panel.answer("planned", people, about=LADDER)
         planned = [panel.release("planned", at).symbols for at in range(2)]
-        found = stages_of(
-            panel, lambda way, design: panel.release(way, design).symbols
-        )
+        found = {
+            way: stages_of(
+                panel,
+                way,
+                lambda design, way=way: panel.release(way, design).symbols,
+            )
+            for way in WAYS
+        }
     name = table(folder / "panel.db", "SELECT id FROM release_book")
     return {
         "name": name,
