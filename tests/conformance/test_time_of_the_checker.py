@@ -114,6 +114,30 @@ def with_colliding_hashes(rows: int) -> Any:
     return design_of(table([first, second]))
 
 
+def wide_with_colliding_hashes(columns: int) -> Any:
+    """A table of two rows, in each of which all integers have one hash."""
+    first = [HASH * number + 3 for number in range(1, columns + 1)]
+    return design_of(table([[weight] for weight in first]))
+
+
+def padded_items(places: int, digits: int, count: int) -> Any:
+    """A survey of many questions about items, each with as many places as there may be."""
+    weights = [10**digits + number for number in (9, 5, 5, 3, 9, 1, 3, 1, 9)]
+    total = sum(weights[::3])
+    rows = [weights[:3], weights[3:6], weights[6:]]
+    rows[0][1] = rows[0][2] = total - rows[1][1] - rows[2][1]
+    symbol = {"kind": "dense", "total": str(total), "weights": [list(map(str, row)) for row in rows]}  # fmt: skip
+    scheme = {"kind": "unary", "padding": places, "symbol": symbol}
+    items = {"name": "x", "items": 3 * places, "low": "-1", "high": "1", "scheme": scheme}  # fmt: skip
+    document = {"schema": "deniable/keyvalue-design/1", **items, "hash": ""}
+    certificate = survey_of(count)
+    for question in certificate["document"]["questions"]:
+        question["design"] = document
+    witness = {"witness": {"marked": str(places)}}
+    certificate["claims"]["parts"] = {f"q{at}": witness for at in range(count)}
+    return certificate
+
+
 def prior_of_long_fractions(digits: int, count: int) -> Any:
     prior = [f"1/{10**digits + number}" for number in range(count)]
     return design_of(diagonal(9, 1, count), prior=prior)
@@ -233,6 +257,9 @@ def nested(text: str) -> str:
 
 COSTLY: dict[str, Callable[[random.Random], Any]] = {
     "colliding hashes": lambda _: with_colliding_hashes(20_000),
+    "colliding hashes in a row": lambda _: wide_with_colliding_hashes(30_000),
+    "padded items": lambda _: padded_items(10_000, 19, 200),
+    "padded items of long weights": lambda _: padded_items(10_000, 2_000, 20),
     "exponent": lambda _: exponent(),
     "primes": lambda _: prime_values(4_000),
     "a logarithm like a float": lambda _: logarithm_like_a_float(),
@@ -284,7 +311,8 @@ COSTLY: dict[str, Callable[[random.Random], Any]] = {
 
 
 REFUSED_OTHERWISE = {
-    "colliding hashes", "exponent", "many pairs", "products of short weights", "products of long weights",
+    "colliding hashes", "colliding hashes in a row", "exponent",
+    "many pairs", "products of short weights", "products of long weights",
     "strings of short weights", "a deck of many numbers", "depth", "fields", "documents in documents",
 }  # fmt: skip
 """What is answered before the budget is spent, because it is quick now."""

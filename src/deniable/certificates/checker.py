@@ -1065,7 +1065,7 @@ def place_ratio(
 
     With at most ℓ items the mean is largest for the ℓ largest values; a further item only adds a smaller one.
     """
-    charge(16 * places)
+    charge(places, size(*signs))
 
     def values(sign: int) -> list[int]:
         numbers = [(sign, marked), *others]
