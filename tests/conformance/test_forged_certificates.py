@@ -19,6 +19,7 @@ from typing import Any
 import pytest
 
 import deniable as dn
+from deniable import documents
 from deniable.certificates import checker
 from tests.support.certified import at, resealed, whole_survey
 from tests.support.surveys import small
@@ -515,6 +516,27 @@ def test_no_garbling_leads_to_a_stage_that_tells_more(coarse: str) -> None:
         }
         with pytest.raises(checker.Rejected):
             checker.verify(sealed(certificate))
+
+
+def test_a_pattern_that_says_nothing_is_not_called_admissible() -> None:
+    """All categories on one level: of such a response all answers are as likely, and another channel tells more."""
+    levels = ([(2, 1), (2, 3)], [(4, 1), (0, 0)])
+    parts = [
+        {
+            "weight": "1",
+            "levels": [{"categories": n, "weight": str(w)} for n, w in part],
+        }
+        for part in levels
+    ]
+    channel = {"kind": "patterns", "size": 4, "total": "2", "parts": parts}
+    design = {"name": "patterns", "categories": 4, "symbols": {"bits": 4}, "channel": channel}  # fmt: skip
+    document = documents.seal("design", design)
+    subject = dn.Design.from_json(document)
+    certificate = json.loads(dn.certify(subject).to_json())
+    assert certificate["claims"]["admissible"] is False
+    certificate["claims"]["admissible"] = True
+    with pytest.raises(checker.Rejected, match="claims/admissible"):
+        checker.verify(sealed(certificate))
 
 
 def sealed(certificate: Any) -> str:

@@ -184,6 +184,16 @@ def mixture_of(sizes: int, digits: int) -> Any:
     return design_of(labelled(channel, size, {"bits": size}))
 
 
+def patterns_of(size: int) -> Any:
+    """A pattern of three levels whose response is as long as can be."""
+    levels = [{"categories": n, "weight": str(w)} for n, w in ((size - 2, 1), (1, 2), (1, 3))]  # fmt: skip
+    parts = [{"weight": "1", "levels": levels}]
+    channel = {"kind": "patterns", "size": size, "total": "1", "parts": parts}
+    certificate = design_of(labelled(channel, size, {"bits": 2 * size}))
+    certificate["claims"]["witness"] = {"response": hex(1 << size | 3), "likely": "0", "unlikely": "2"}  # fmt: skip
+    return certificate
+
+
 def strings_of_long_weights(digits: int) -> Any:
     weights = {"hit": str(10**digits - 1), "stray": "3", "total": str(10**digits)}
     channel = {"kind": "bits", "size": 64, "tally": "by size", **weights}
@@ -288,6 +298,7 @@ COSTLY: dict[str, Callable[[random.Random], Any]] = {
     "one of many attributes": lambda _: drawn(unlike_diagonals(8, 3_000), 1),
     "some of many attributes": lambda _: drawn(unlike_diagonals(8, 3_000), 1_500),
     "sets": lambda _: many_sets(8_000),
+    "patterns": lambda _: patterns_of(1 << 23),
     "sizes of sets": lambda _: mixture_of(20_000, 30),
     "sizes of sets of long weights": lambda _: mixture_of(200, 3_000),
     "strings of long weights": lambda _: strings_of_long_weights(120),

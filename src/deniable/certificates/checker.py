@@ -645,10 +645,11 @@ def patterns(k: int, total: int, parts: list[Body]) -> SingleChannel:
         for (m, v), (n, w) in combinations(part, 2)
         if n * m
     ]
-    by_shape = dict(zip(shapes, levels, strict=True))
+    # all categories on one level
+    halves += [(0, 0)] * sum(k in shape for shape in shapes)
 
     def likelihoods(i: int, columns: Sequence[int]) -> list[int]:
-        return by_level(i, k, columns, by_shape)
+        return by_level(i, k, columns, levels)
 
     return exchangeable(
         k,
@@ -677,10 +678,11 @@ def by_level(
     response: int,
     k: int,
     columns: Sequence[int],
-    levels: dict[tuple[int, ...], list[list[int]]],
+    parts: list[list[list[int]]],
 ) -> list[int]:
-    """Return the likelihoods of nested sets, from the levels of a pattern by how many categories they have."""
-    m = len(next(iter(levels)))
+    """Return the likelihoods of nested sets, from the pattern that has as many categories on each level."""
+    m = len(parts[0])
+    charge(2 * m * k + len(parts))
     digits = format(response, f"0{(m - 1) * k}b")[::-1]
     sets = [digits[start : start + k] for start in range(0, len(digits), k)]
     heights = [sum(map(int, column)) for column in zip(*sets, strict=True)]
@@ -689,8 +691,11 @@ def by_level(
         for pair in pairwise(sets)
         for outer, inner in zip(*pair, strict=True)
     )
-    part = levels.get(tuple(map(heights.count, range(m)))) if nested else None
-    return [part[heights[j]][1] if part else 0 for j in columns]
+    counts = [heights.count(level) for level in range(m)]
+    weights = [
+        [w for _, w in part] for part in parts if counts == [n for n, _ in part]
+    ]
+    return [weights[0][heights[j]] if nested and weights else 0 for j in columns]
 
 
 def bits(k: int, hit: int, stray: int, total: int, _tally: str) -> SingleChannel:

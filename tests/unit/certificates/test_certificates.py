@@ -25,15 +25,26 @@ from deniable.channel import (
     Hadamard,
     Hashing,
     Mixture,
+    Patterns,
     Product,
     Subset,
 )
+from deniable.channel.patterns import LikelihoodLevel, LikelihoodPattern, Weighted
 from deniable.channel.sets import Part
 from deniable.claims.losses import combine_losses, compute_delta, privacy_losses
 from deniable.errors import InvalidRequest, UnreadableFile
 from deniable.types.key_value.schemes import Direct, Unary
 from tests.support.commands import run
 from tests.support.surveys import question, small
+
+
+def patterns(*parts: tuple[tuple[int, int], ...]) -> Patterns:
+    """Return patterns that come equally often."""
+    return Patterns.of([
+        Weighted(1, LikelihoodPattern(tuple(LikelihoodLevel(*level) for level in part)))
+        for part in parts
+    ])  # fmt: skip
+
 
 GAMMAS = [Fraction(1), Fraction(5, 4), Fraction(2), Fraction(7)]
 SMALL: list[Channel] = [
@@ -47,6 +58,9 @@ SMALL: list[Channel] = [
     Subset(5, 2, 3, 4),
     Subset(4, 3, 1, 9),
     Mixture(4, (Part(0, 1, 0), Part(1, 4, 5), Part(3, 3, 6), Part(4, 2, 10)), 10),
+    patterns(((1, 1), (1, 2), (1, 3))),
+    patterns(((2, 1), (1, 3)), ((1, 1), (2, 3))),
+    patterns(((3, 1), (0, 0)), ((1, 1), (2, 3))),
     Bits(3, 3, 1, 4),
     Bits(4, 1, 2, 5),
 ]
