@@ -176,6 +176,11 @@ def no_factors(document: Any, stated: Any) -> None:
     document["factors"], stated["parts"] = [], {}
 
 
+def fewer_levels(document: Any, stated: Any) -> None:
+    document["factors"].pop()
+    del stated["parts"]["1/64"]
+
+
 def two_devices(document: Any, stated: Any) -> None:
     first, second, *_ = document["questions"]
     first["ladder"] = second["ladder"]
@@ -210,6 +215,7 @@ FACTORS = dn.ladder(
 )
 RANGES = dn.ladder([dn.number_design(0, 10, e, levels=2) for e in (1, 2)])
 NUMBERS, EDGES = dn.number_design(0, 10, 1), dn.one_edge(3, 1)
+BUCKETS = dn.bucket_design(0, 80, 1, count=64)
 MIXTURE = dn.mixture(4, {1: "1/2", 2: "1/2"}, epsilon=1)
 OPEN: list[tuple[str, Any, tuple[Any, ...]]] = [
     ("a design", WARNER, ("document",)),
@@ -434,6 +440,8 @@ FORGED: dict[str, tuple[Any, Change, str]] = {
         whole_survey(), lambda document, _: document["questions"][2].pop("right"), "no right answer",
     ),
     "items that are none": (dn.lpp_club(3, 1), lambda document, _: document.update(items=[]), "no item"),
+    "buckets without a level": (BUCKETS, fewer_levels, "levels are not"),
+    "other buckets": (BUCKETS, lambda document, _: document["buckets"].update(count=4), "other buckets"),
     "an edge to nothing": (EDGES, lambda document, _: document.update(items=[]), "no item"),
     "a deck that says nothing": (
         DECK, lambda document, _: document.update(counts=[3, 2, 3]), "the same on average",
