@@ -184,7 +184,7 @@ def _votes(chain: Chain, at: int) -> Matrix:
     return table
 
 
-def _numbers(chain: Chain, at: int, column: Any) -> Codes:
+def _numbers(chain: Chain, at: int, column: object) -> Codes:
     """Return for each response of a column which of those that occur it is."""
     coding, responses = (
         chain.ladder.designs[at].channel.coding,

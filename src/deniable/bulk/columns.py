@@ -69,7 +69,7 @@ class DrawOptions(BulkOptions, total=False):
 
 def respond_all(
     design: Design,
-    answers: Any,
+    answers: object,
     *,
     codes: bool | None = None,
     source: Source | None = None,
@@ -114,7 +114,9 @@ def respond_all(
     return responder.respond(answers)
 
 
-def draw_all(design: Design, answers: Any, **options: Unpack[DrawOptions]) -> Codes:
+def draw_all(
+    design: Design, answers: object, **options: Unpack[DrawOptions]
+) -> Codes:
     """Draw as `respond_all` does, and return the bare array: codes or packed rows, masked where answers are missing.
 
     Example:
@@ -188,16 +190,16 @@ class Responder(BulkRows):
         self._design = design
         self._draws: dict[Backend, Draw] = {}
 
-    def respond(self, answers: Any) -> Responses[Design]:
+    def respond(self, answers: object) -> Responses[Design]:
         """Draw a response to each answer of the next column; a missing answer has a missing response."""
         rows, missing = self._draw_rows(answers)
         return Responses(self._design, {"response": rows}, missing)
 
-    def draw(self, answers: Any) -> Codes:
+    def draw(self, answers: object) -> Codes:
         """Draw as `respond` does, and return the bare array, masked where answers are missing."""
         return mask_rows(*self._draw_rows(answers))
 
-    def _draw_rows(self, answers: Any) -> tuple[Codes, Missing | None]:
+    def _draw_rows(self, answers: object) -> tuple[Codes, Missing | None]:
         codes, missing = read_answers(self._design, answers, codes=self._codes)
         backend = self._choose_backend(codes.size)
         draw = self._draws.get(backend) or prepare(self._design.channel, backend)
@@ -347,7 +349,7 @@ def join_attributes(
 
 
 def _read_in_range(
-    design: Design, column: Any, codes: bool | None
+    design: Design, column: object, codes: bool | None
 ) -> tuple[AnswerCodes, Missing]:
     """Read a column of answers, all of them in range, and which are missing."""
     answers, missing = read_answers(design, column, codes=codes)
@@ -577,7 +579,7 @@ def is_sequence(answers: object) -> bool:
 
 def tally(
     design: Design,
-    responses: Any,
+    responses: object,
     *,
     codes: bool | None = None,
     threads: int = 1,
@@ -640,7 +642,7 @@ def _count(
     return counts
 
 
-def _is_unmasked(responses: Any, ndim: int) -> bool:
+def _is_unmasked(responses: object, ndim: int) -> bool:
     if not isinstance(responses, np.ndarray) or np.ma.isMaskedArray(responses):
         return False
     kinds = "biu" if ndim > 1 else "iu"

@@ -173,9 +173,9 @@ def refuse(wrong: NDArray[np.bool_], problem: str) -> NoReturn:
 
 def read_edges(
     design: Catalogue,
-    data: Any,
+    data: object,
     *,
-    people: Any = None,
+    people: object = None,
     columns: tuple[str, str, str] = COLUMNS,
     weight: str = "weight",
 ) -> Edges:
@@ -245,7 +245,7 @@ def _read_mappings(people: Sequence[Any]) -> dict[str, list[Any]]:
     return {name: [row[place] for row in rows] for place, name in enumerate(COLUMNS)}
 
 
-def _refuse_people(people: Any, name: str) -> None:
+def _refuse_people(people: object, name: str) -> None:
     if people is not None:
         raise InvalidAnswer(
             f"{name} has a row for each of the people; expected no people= beside it."
@@ -295,7 +295,7 @@ def _read_graph(
 
 
 def _read_table(
-    design: Catalogue, data: Any, people: Any, columns: tuple[str, str, str]
+    design: Catalogue, data: object, people: object, columns: tuple[str, str, str]
 ) -> EdgeColumns:
     import pyarrow as pa
 
@@ -325,7 +325,7 @@ def _read_table(
     return EdgeColumns(len(names), person, item, weight, names)
 
 
-def _read_people(column: Any, people: Any) -> tuple[Whole, tuple[Any, ...]]:
+def _read_people(column: object, people: object) -> tuple[Whole, tuple[Any, ...]]:
     codes, values = _encode(column, "person")
     if people is None:
         return codes, tuple(values)
@@ -364,7 +364,7 @@ def _number_people(people: Any) -> dict[Any, int]:
     )
 
 
-def _read_items(design: Catalogue, column: Any) -> Whole:
+def _read_items(design: Catalogue, column: object) -> Whole:
     codes, values = _encode(column, "item")
     numbers = [_item_number(design, value) for value in values]
     return np.array(numbers or [-1], np.int64)[codes]

@@ -52,8 +52,8 @@ __all__ = [
 
 def upgrade(
     relaxation: Relaxation,
-    responses: Any,
-    answers: Any,
+    responses: object,
+    answers: object,
     **options: Unpack[DrawOptions],
 ) -> Codes:
     """Raise the responses that are out to the finer design.
@@ -85,7 +85,7 @@ def upgrade(
 
 
 def degrade(
-    relaxation: Relaxation, responses: Any, **options: Unpack[BulkOptions]
+    relaxation: Relaxation, responses: object, **options: Unpack[BulkOptions]
 ) -> Codes:
     """Draw coarser responses from finer ones. No answers are needed, and nothing is spent.
 
@@ -104,7 +104,7 @@ def degrade(
 
 
 def release_planned(
-    ladder: Ladder, answers: Any, **options: Unpack[DrawOptions]
+    ladder: Ladder, answers: object, **options: Unpack[DrawOptions]
 ) -> tuple[Codes, ...]:
     """Draw a column of responses for every stage; return them in the order of the stages.
 
@@ -194,7 +194,7 @@ class Raiser(BulkRows):
         self._relaxation = relaxation
         self._steps: dict[tuple[Backend, bool], PreparedStep] = {}
 
-    def upgrade(self, responses: Any, answers: Any) -> Codes:
+    def upgrade(self, responses: object, answers: object) -> Codes:
         """Raise the next column."""
         old, new = self._relaxation.old, self._relaxation.new
         codes, missing = read_answers(new, answers, codes=self._codes)
@@ -210,7 +210,7 @@ class Raiser(BulkRows):
         raised = self._draw(olds, present, new.channel, down=False)
         return mask_rows(with_zeros(raised, gaps), gaps)
 
-    def degrade(self, responses: Any) -> Codes:
+    def degrade(self, responses: object) -> Codes:
         """Degrade the next column."""
         olds, gaps = read_responses(self._relaxation.new, responses)
         nothing = np.zeros(len(olds), np.uint8)

@@ -179,7 +179,7 @@ def _lines(fields: Mapping[str, Any], depth: int) -> Iterator[str]:
             yield f"{indent}{name}: {_scalar(value)}"
 
 
-def _entry(value: Any, depth: int) -> Iterator[str]:
+def _entry(value: object, depth: int) -> Iterator[str]:
     if not isinstance(value, Mapping):
         yield f"{'  ' * depth}- {_scalar(value)}"
         return

@@ -32,11 +32,11 @@ _KINDS = KINDS | {
     "object": Kind("COLUMN"),
 }
 _TEST, _LIST = (
-    find_options(function, _KINDS)
+    find_options(function, _KINDS, omit=("data",))
     for function in (estimate_prevalence, estimate_list)
 )
 _SHOWN = {"odds": Regression.odds_ratios, "effects": Regression.effects}
-_DATA = ("formula", "devices", "codes", "values", "missing")
+_DATA = ("formula", "data", "devices", "codes", "values", "missing")
 _REGRESSION = find_options(estimate_regression, _KINDS, omit=_DATA)
 
 

@@ -270,7 +270,9 @@ def read(shown: ShownQuestion, group: int | None = None) -> Results:
     )
 
 
-def _read_typed(shown: ShownQuestion, tally: Any, fielded: FieldedDesign) -> Results:
+def _read_typed(
+    shown: ShownQuestion, tally: object, fielded: FieldedDesign
+) -> Results:
     """Return the results of a question whose responses are about several items, or about a text."""
     request = request_intervals(shown)
     summary = _summarize(shown, tally)
@@ -303,7 +305,7 @@ def _read_typed(shown: ShownQuestion, tally: Any, fielded: FieldedDesign) -> Res
     )
 
 
-def _summarize(shown: ShownQuestion, tally: Any) -> Summary[Row]:
+def _summarize(shown: ShownQuestion, tally: object) -> Summary[Row]:
     about = shown.question.about
     fit = find_operation(about, "fitted") or operation(about, "estimate")
     estimate = fit(tally)

@@ -142,7 +142,7 @@ def tally_title(tally: Any) -> str:
     return f"{tally.respondents:,} responses{'' if design is None else f' to {design_title(design)}'}"
 
 
-def design_title(design: Any) -> str:
+def design_title(design: object) -> str:
     """Return what a title calls a design: its family, its categories if they are few, and ε.
 
     Example:
@@ -184,7 +184,7 @@ def _criteria_that_hold(design: Design) -> list[str]:
     return [f"holds {category}" for category in design.categories]
 
 
-def missing_notes(tally: Any) -> tuple[str, ...]:
+def missing_notes(tally: object) -> tuple[str, ...]:
     """Return sentences about people whose responses are not counted."""
     missing, declared = (
         getattr(tally, "missing", 0),

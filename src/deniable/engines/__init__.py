@@ -27,7 +27,7 @@ class Engine(Protocol):
     """Where rows run. Options are those of `deniable.respond_all` and `deniable.tally` that go with a design."""
 
     def respond_all(
-        self, design: AnyDesign, answers: Any, **options: Any
+        self, design: AnyDesign, answers: object, **options: Any
     ) -> Responses[Any]:
         """Draw a response to each of many answers; a missing answer gives a missing response.
 
@@ -42,7 +42,7 @@ class Engine(Protocol):
         """Respond to columns of answers as they come, each when it is asked for."""
         ...
 
-    def tally(self, design: AnyDesign, responses: Any, **options: Any) -> Any:
+    def tally(self, design: AnyDesign, responses: object, **options: Any) -> Any:
         """Count `Responses` of any type of design; or a column of labels, codes or packed rows, of categories.
 
         Raises:

@@ -118,7 +118,7 @@ class AskedColumns:
 
         responses = engine.respond_stream(self.design, take_columns(), **options)
 
-        def draw(answers: Any) -> Responses[Any]:
+        def draw(answers: object) -> Responses[Any]:
             columns.append(answers)
             return next(responses)
 
@@ -332,7 +332,7 @@ def _to_labels(responses: Responses[Any], name: str) -> Any:
     return pa.array(labels, pa.int64() if name == "cohort" else pa.string())
 
 
-def one_array(column: Any) -> Any:
+def one_array(column: object) -> Any:
     """Return a column of Arrow in one piece."""
     import pyarrow as pa
 

@@ -34,7 +34,7 @@ _PATIENCE = 60.0  # seconds to wait for somebody who has locked the table
 
 def tally(
     design: AnyDesign,
-    connection: Any,
+    connection: object,
     table: Names,
     columns: Names | None = None,
     *,

@@ -40,13 +40,13 @@ __all__ = ["AnswerCell", "OutcomeRows", "by_answer"]
 
 
 def by_answer(
-    outcome: Any,
+    outcome: object,
     responses: Responses[Design] | Sequence[Responses[Design]],
     *,
     sampling: Sampling | None = None,
     population: int | None = None,
-    domain: Any = None,
-    by: Any = None,
+    domain: object = None,
+    by: object = None,
     device_weights: bool = False,
 ) -> SampledEstimate:
     """Estimate the mean of an exactly observed outcome among the people with each answer.

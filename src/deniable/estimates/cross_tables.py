@@ -647,7 +647,7 @@ class Table(Result[Any]):
 
 
 def _read_table(
-    cells: type[TableCells], source: Mapping[str, Any], design: Any
+    cells: type[TableCells], source: Mapping[str, Any], design: object
 ) -> Table:
     return Table(cells.from_source(source, design))
 

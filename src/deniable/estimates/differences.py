@@ -324,7 +324,7 @@ class Differences(Result[DifferenceRow]):
         }
 
     @classmethod
-    def _remade(cls, source: Mapping[str, Any], design: Any) -> Differences:
+    def _remade(cls, source: Mapping[str, Any], design: object) -> Differences:
         owner, against = (
             documents.field(source, name, str) for name in ("of", "against")
         )

@@ -464,7 +464,7 @@ def list_experiment(
     n_items: int,
     by: object = None,
     direct: object = None,
-    data: Any = None,
+    data: object = None,
     sampling: Sampling | None = None,
 ) -> Statistic[ListExperiment]: ...
 @overload
@@ -475,7 +475,7 @@ def list_experiment(
     n_items: int,
     predictors: str,
     constrained: bool = True,
-    data: Any,
+    data: object,
     sampling: Sampling | None = None,
 ) -> Regression: ...
 def list_experiment(
@@ -487,7 +487,7 @@ def list_experiment(
     direct: object = None,
     predictors: str | None = None,
     constrained: bool = True,
-    data: Any = None,
+    data: object = None,
     sampling: Sampling | None = None,
 ) -> Statistic[ListExperiment] | Regression:
     """Estimate the share of a sensitive item from a list experiment (item count technique).
@@ -657,7 +657,7 @@ def _shares_of(arms: Sequence[Vector]) -> ResponseShares:
 
 
 def _read_groups(
-    counts: Vector, treated: Vector, by: object, direct: object, data: Any
+    counts: Vector, treated: Vector, by: object, direct: object, data: object
 ) -> _Arms:
     """Return the people with the number of their group, −1 where it is missing."""
     group = np.zeros(len(counts), np.intp)

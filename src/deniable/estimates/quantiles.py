@@ -50,14 +50,14 @@ _ROUNDING = 1e-12  # of F
 
 
 def quantiles_by_answer(
-    outcome: Any,
+    outcome: object,
     responses: Responses[Design] | Sequence[Responses[Design]],
     quantiles: Sequence[float] = QUANTILES,
     *,
     sampling: Sampling | None = None,
     population: int | None = None,
-    domain: Any = None,
-    by: Any = None,
+    domain: object = None,
+    by: object = None,
     device_weights: bool = False,
     interpolation: str = "hull",
 ) -> Statistic[AnswerQuantiles]:

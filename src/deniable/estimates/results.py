@@ -75,7 +75,7 @@ _RANGES: Mapping[str, Range] = {
 """The possible values of quantities, where these do not depend on the design."""
 
 
-def value_range(design: Any) -> Range:
+def value_range(design: object) -> Range:
     """Return the least and the largest number that one respondent can have; infinite where the design does not say."""
     number = getattr(getattr(design, "designs", (design,))[-1], "range", design)
     return float(getattr(number, "low", ANY[0])), float(
@@ -258,7 +258,7 @@ def _checked(function: Method) -> Method:
     """Let a method say in one sentence what statsmodels' `alpha` is here, and refuse options of another type."""
 
     @wraps(function)
-    def checked(self: Any, *given: Any, **options: Any) -> Any:
+    def checked(self: object, *given: Any, **options: Any) -> Any:
         if given or "alpha" in options:
             raise InvalidRequest(
                 f"{function.__name__}() was given {'alpha' if 'alpha' in options else 'a number without a name'}; "
@@ -392,7 +392,7 @@ def read_type(name: str, result: type[Result]) -> Callable[[Construct], Construc
     return register
 
 
-def construct_result(name: str, source: Mapping[str, Any], design: Any) -> Result:
+def construct_result(name: str, source: Mapping[str, Any], design: object) -> Result:
     """Construct a result of one type from its source in JSON."""
     return _CONSTRUCTORS[name].construct(source, design)
 
@@ -1136,7 +1136,7 @@ def bounds_around(
     return values - factor * errors, values + factor * errors
 
 
-def _finite(value: Any) -> Any:
+def _finite(value: object) -> Any:
     """Return JSON in which what is not finite is null."""
     if isinstance(value, float):
         return value if math.isfinite(value) else None

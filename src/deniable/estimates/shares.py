@@ -144,7 +144,7 @@ class CountEvidence(ABC):
 
     @classmethod
     def _read_with_steps(
-        cls, source: Mapping[str, Any], design: Any
+        cls, source: Mapping[str, Any], design: object
     ) -> Estimate[Self]:
         """Construct the estimate, then bring it into the simplex as its method says."""
         method, *steps = str(source.get("method", "")).split(", ")
@@ -915,7 +915,7 @@ def read_shares(
     return vector(values / values.sum())
 
 
-def _floats(given: Any, name: str) -> Vector:
+def _floats(given: object, name: str) -> Vector:
     try:
         return np.asarray(given, np.float64)
     except (TypeError, ValueError):

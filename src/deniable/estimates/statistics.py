@@ -217,7 +217,7 @@ class Statistic(Result[Row], Generic[AnyModel_co]):
         return self.model.to_source()
 
     @classmethod
-    def from_json(cls, text: str | bytes, design: Any) -> Self:
+    def from_json(cls, text: str | bytes, design: object) -> Self:
         for module in _MODULES:
             import_module(f"deniable.estimates.{module}")
         return super().from_json(text, design)
@@ -227,6 +227,6 @@ Model.result_class = Statistic
 
 
 def _construct(
-    model: type[Model], source: Mapping[str, Any], design: Any
+    model: type[Model], source: Mapping[str, Any], design: object
 ) -> Statistic[Model]:
     return model.result_class(model.from_source(source, design))

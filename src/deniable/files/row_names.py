@@ -10,7 +10,7 @@ from deniable.errors import Incompatible
 __all__ = ["check_same_people", "index_of", "name_of"]
 
 
-def index_of(table: Any) -> Any:
+def index_of(table: object) -> Any:
     """Return the index of a column or table of pandas; None where rows are only numbered by their place.
 
     pandas is never imported: whatever has an `index` that can be compared with another one has named rows.
@@ -19,7 +19,7 @@ def index_of(table: Any) -> Any:
     return index if hasattr(index, "equals") else None
 
 
-def name_of(column: Any) -> str:
+def name_of(column: object) -> str:
     """Return the name of a column; empty where it has none."""
     name = getattr(column, "name", None)
     return name if isinstance(name, str) else ""
@@ -63,7 +63,7 @@ def check_same_people(**columns: Any) -> None:
             )
 
 
-def _indexes(column: Any) -> Iterator[Any]:
+def _indexes(column: object) -> Iterator[Any]:
     if isinstance(column, tuple) and len(column) == 2:
         column = column[1]
     parts = column.values() if isinstance(column, Mapping) else [column]

@@ -25,7 +25,7 @@ def plain_batch(batch: pa.RecordBatch) -> pa.RecordBatch:
     return _change_column(batch, _unguard)
 
 
-def _change_column(batch: pa.RecordBatch, change: Any) -> pa.RecordBatch:
+def _change_column(batch: pa.RecordBatch, change: object) -> pa.RecordBatch:
     import pyarrow as pa
 
     columns: list[Any] = []

@@ -270,7 +270,9 @@ def weigh(
     return GroupedTally(tally.design, parts, by)
 
 
-def _weighed(tally: Tally, sent: Responses[Design], weights: Any) -> WeightedTally:
+def _weighed(
+    tally: Tally, sent: Responses[Design], weights: object
+) -> WeightedTally:
     """Count rows with their weights; what is no symbol is missing there, and told apart in the tally."""
     return replace(
         tally_weighted(sent, weights), missing=tally.missing, declared=tally.declared
@@ -868,7 +870,7 @@ def read_mapping(path: Path) -> dict[str, CollectedColumn]:
 
 
 def _checked(
-    path: Path, given: Any, known: Sequence[str], where: str
+    path: Path, given: object, known: Sequence[str], where: str
 ) -> dict[str, Any]:
     kinds = {
         "values": dict,
@@ -894,7 +896,7 @@ def _checked(
 
 
 def _column(
-    path: Path, column: str, about: Any, common: Mapping[str, Any]
+    path: Path, column: str, about: object, common: Mapping[str, Any]
 ) -> CollectedColumn:
     own = _checked(
         path,
@@ -929,7 +931,7 @@ def _column(
     )
 
 
-def _design(path: Path, named: Any) -> Design:
+def _design(path: Path, named: object) -> Design:
     if not isinstance(named, str):
         raise UnreadableFile(
             f"{path.name}: a design is a {type(named).__name__}; expected the name of its file."

@@ -67,11 +67,11 @@ class CorrectedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         ['no', 'yes']
     """
 
-    def __init__(self, estimator: Any, design: Design) -> None:
+    def __init__(self, estimator: object, design: Design) -> None:
         self.estimator = estimator
         self.design = design
 
-    def fit(self, X: Any, y: ArrayLike | Responses[Design]) -> Self:
+    def fit(self, X: object, y: ArrayLike | Responses[Design]) -> Self:
         """Fit the estimator; rows without a response are left out.
 
         Args:
@@ -109,7 +109,7 @@ class CorrectedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
             raise
         return self
 
-    def predict(self, X: Any) -> NDArray[np.str_]:
+    def predict(self, X: object) -> NDArray[np.str_]:
         """Return the likeliest true answer of each row."""
         check_is_fitted(self)
         if is_regressor(self.estimator):
@@ -118,7 +118,7 @@ class CorrectedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         return np.asarray(self.estimator_.predict(X))
 
     @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
-    def predict_proba(self, X: Any) -> Matrix:
+    def predict_proba(self, X: object) -> Matrix:
         """Return the probability of each true answer, a column for each of `classes_`; projected onto the simplex."""
         check_is_fitted(self)
         if is_regressor(self.estimator):
@@ -127,7 +127,7 @@ class CorrectedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
 
     def score(
         self,
-        X: Any,
+        X: object,
         y: ArrayLike | Responses[Design],
         sample_weight: ArrayLike | None = None,
     ) -> float:

@@ -43,7 +43,7 @@ _RELATIONS = {
 
 
 @singledispatch
-def sheet_of(target: Any) -> Sheet:
+def sheet_of(target: object) -> Sheet:
     """Return the table of a design, a tally, or an order of designs.
 
     Raises:
@@ -60,7 +60,7 @@ def sheet_of(target: Any) -> Sheet:
 
 
 @singledispatch
-def picture_of(target: Any, *, title: str = "") -> Picture:
+def picture_of(target: object, *, title: str = "") -> Picture:
     """Draw a design, a tally, a plan, an order of designs or a certificate.
 
     Args:

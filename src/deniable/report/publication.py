@@ -67,7 +67,7 @@ def methods(
 
 
 def _describe(
-    thing: Any, level: float, method: str | None, simultaneous: bool
+    thing: object, level: float, method: str | None, simultaneous: bool
 ) -> tuple[Any, list[str]]:
     devices = _devices_of(thing)
     if isinstance(thing, Result):
@@ -469,7 +469,7 @@ def _compare_groups(differences: Any) -> str:
     return f"{numbers}between each of {groups} and the rest"
 
 
-def _list_groups(result: Any) -> str:
+def _list_groups(result: object) -> str:
     names = [group.name for group in _groups_of(result)]
     if not names:
         return ""

@@ -66,7 +66,7 @@ def count_devices(
     ]
 
 
-def read_confidence(values: Any, rates: Any) -> list[Responses[Design]]:
+def read_confidence(values: object, rates: object) -> list[Responses[Design]]:
     """Read a browser's `PerformanceNavigationTiming.confidence`: `value` and `randomizedTriggerRate` of each page load.
 
     With the probability r, the rate of the row, a fair coin replaces the value: P = (1 − r)·I + (r/2)·J, Warner's
@@ -113,8 +113,8 @@ def _confidence_design(rate: str) -> Design:
 
 def read_devices(
     designs: Mapping[Any, Design],
-    column: Any,
-    devices: Any,
+    column: object,
+    devices: object,
     *,
     codes: bool | None = None,
 ) -> list[Responses[Design]]:

@@ -30,7 +30,7 @@ def group_name(group: Group) -> str:
     return "(none)" if group is None else str(group)
 
 
-def number_groups(by: Any) -> tuple[list[Group], NDArray[np.intp]]:
+def number_groups(by: object) -> tuple[list[Group], NDArray[np.intp]]:
     """Return the groups of a column in order, and each row's index of its group.
 
     They stand as a column of categories has them, else sorted, with what is missing last. Of several columns each
@@ -135,7 +135,7 @@ def group_order(group: Group) -> Any:
     )
 
 
-def group_label(group: Any) -> Group:
+def group_label(group: object) -> Group:
     """Return what a group is called, as JSON can hold it; what a table has for nothing is None."""
     if isinstance(group, tuple | list):
         return tuple(map(group_label, group))

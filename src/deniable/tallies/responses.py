@@ -101,25 +101,25 @@ class Responses(Generic[Asked]):
     @overload
     @classmethod
     def of(
-        cls, design: Asked, column: Any, *, codes: bool | None = None
+        cls, design: Asked, column: object, *, codes: bool | None = None
     ) -> Self: ...
     @overload
     @classmethod
     def of(
         cls,
         design: Mapping[Any, Design],
-        column: Any,
+        column: object,
         *,
-        devices: Any,
+        devices: object,
         codes: bool | None = None,
     ) -> list[Responses[Design]]: ...
     @classmethod
     def of(
         cls,
         design: Asked | Mapping[Any, Design],
-        column: Any,
+        column: object,
         *,
-        devices: Any = None,
+        devices: object = None,
         codes: bool | None = None,
     ) -> Self | list[Responses[Design]]:
         """Read a column of responses to categories, numbers, or what a design numbers: what `tally` counts, row by row.
@@ -181,7 +181,7 @@ class Responses(Generic[Asked]):
     def __len__(self) -> int:
         return len(self.columns[self.design.columns[0]])
 
-    def __getitem__(self, rows: Any) -> Any:
+    def __getitem__(self, rows: object) -> Any:
         """Return the symbol of one row; or the responses of some: a slice, a mask or an array of numbers of rows."""
         if isinstance(rows, int | np.integer) and not isinstance(rows, bool):
             row = range(len(self))[rows]
@@ -370,7 +370,7 @@ def add_missing(tally: Counted, responses: Responses[Any]) -> Counted:
     return replace(tally, missing=int(responses.missing.sum()))  # type: ignore[call-arg]  # every tally has it
 
 
-def _read_only(column: Any) -> NDArray[Any]:
+def _read_only(column: object) -> NDArray[Any]:
     array = np.asarray(column)
     if array.flags.owndata:
         array.flags.writeable = False

@@ -94,7 +94,7 @@ class Running:
             else:
                 self._add(number, count)
 
-    def number(self, value: Any, locate: Callable[[Any], int]) -> int | None:
+    def number(self, value: object, locate: Callable[[Any], int]) -> int | None:
         """Return the number of the response that a value is, None where it stands for nothing; nothing is counted.
 
         Raises:

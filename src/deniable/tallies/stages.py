@@ -105,7 +105,7 @@ class StageTallies(AdditiveTally[Ladder]):
 
 
 def count_stages(
-    ladder: Ladder, columns: Sequence[Any], reached: Any = None
+    ladder: Ladder, columns: Sequence[Any], reached: object = None
 ) -> StageTallies:
     """Count the columns of all stages, one row for each respondent.
 
@@ -149,7 +149,7 @@ def count_stages(
 
 
 def _last_stages(
-    ladder: Ladder, columns: Sequence[Any], reached: Any
+    ladder: Ladder, columns: Sequence[Any], reached: object
 ) -> NDArray[Any]:
     """Return the last stage that each respondent reached, if there is a column for each stage."""
     if not all(hasattr(column, "__len__") for column in columns):
@@ -176,7 +176,7 @@ def _last_stages(
 
 
 def finest_rows(
-    responses: Responses[Ladder], reached: Any = None
+    responses: Responses[Ladder], reached: object = None
 ) -> list[Responses[Design]]:
     """Return the responses of each stage, with all rows: those whose finest response is of another one are missing.
 

@@ -235,7 +235,7 @@ def _parameter(name: str, location: str) -> dict[str, Any]:
     }
 
 
-def _schema(kind: Any) -> dict[str, Any]:
+def _schema(kind: object) -> dict[str, Any]:
     (schema,), _ = msgspec.json.schema_components(
         [kind], ref_template="#/components/schemas/{name}"
     )

@@ -40,7 +40,7 @@ class Local(Engine):
     fast: bool | None = None
 
     def respond_all(
-        self, design: AnyDesign, answers: Any, **options: Any
+        self, design: AnyDesign, answers: object, **options: Any
     ) -> Responses[Any]:
         return self._call(  # type: ignore[no-any-return]
             operation(design, "respond_all"), (design, answers), options
@@ -54,7 +54,7 @@ class Local(Engine):
         )
         return map(responder.respond, chunks)
 
-    def tally(self, design: AnyDesign, responses: Any, **options: Any) -> Any:
+    def tally(self, design: AnyDesign, responses: object, **options: Any) -> Any:
         if isinstance(responses, Responses):
             responses.check(design)
             return self._call(operation(design, "count_sent"), (responses,), options)

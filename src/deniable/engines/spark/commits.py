@@ -146,7 +146,7 @@ class Output:
             self._files.delete(path, True)
             raise
 
-    def check(self, path: Any = None) -> None:
+    def check(self, path: object = None) -> None:
         """Make sure that a job is complete, and has left one file for each of its tasks and nothing else.
 
         Raises:
@@ -178,7 +178,7 @@ class Output:
             self._path.getParent(), f"_{self._path.getName()}-{uuid4()}"
         )
 
-    def _rename(self, path: Any) -> None:
+    def _rename(self, path: object) -> None:
         """Rename a folder to this path, in one step; where there is something by now it stays as it is."""
         from py4j.protocol import Py4JJavaError
 

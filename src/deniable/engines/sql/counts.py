@@ -128,7 +128,7 @@ def _add(
         counted.cells[_parse_count(row["cell"])] += responses
 
 
-def _parse_count(given: Any) -> int:
+def _parse_count(given: object) -> int:
     """Parse a count of 0 or more, which may be text."""
     text = str(given)
     if isinstance(given, bool) or not (text.isascii() and text.isdecimal()):

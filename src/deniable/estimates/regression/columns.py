@@ -55,7 +55,7 @@ def read_formula(formula: str) -> Sides:
     return Sides(left, right)
 
 
-def to_pandas(data: Any) -> pd.DataFrame:
+def to_pandas(data: object) -> pd.DataFrame:
     """Return a table of pandas, Polars or Arrow, or a mapping of columns, as a pandas frame.
 
     A mapping of single values is one row.
@@ -247,7 +247,7 @@ class Covariates:
         return None if column.dtype.kind in "iuf" else seen
 
 
-def fix_column(frame: pd.DataFrame, name: str, level: Any) -> pd.DataFrame:
+def fix_column(frame: pd.DataFrame, name: str, level: object) -> pd.DataFrame:
     """Return a frame in which a column has one level in every row."""
     import pandas as pd
 

@@ -375,7 +375,7 @@ def _average(
     )
 
 
-def predictions(fit: Regression, data: Any, level: float) -> pd.DataFrame:
+def predictions(fit: Regression, data: object, level: float) -> pd.DataFrame:
     """Return probabilities of answers with intervals that stay between 0 and 1; see `Regression.predict`."""
     import pandas as pd
 

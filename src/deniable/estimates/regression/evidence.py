@@ -158,8 +158,8 @@ def _tables(designs: Iterable[Design]) -> list[Matrix] | None:
 
 def read_evidence(
     design: Design | Mapping[Any, Design],
-    column: Any,
-    devices: Any = None,
+    column: object,
+    devices: object = None,
     *,
     codes: bool | None = None,
 ) -> Evidence:

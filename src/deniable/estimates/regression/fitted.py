@@ -648,7 +648,7 @@ class Regression(Result[CoefficientRow]):
 
         return odds_ratios(self)
 
-    def predict(self, data: Any = None, *, level: float = 0.95) -> pd.DataFrame:
+    def predict(self, data: object = None, *, level: float = 0.95) -> pd.DataFrame:
         """Return the probability of each answer for rows of covariates, with intervals; for numbers their mean.
 
         Args:

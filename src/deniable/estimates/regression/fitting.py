@@ -93,7 +93,7 @@ _BORDER = 1e-3  # below which it is none
 
 def regress(
     formula: str,
-    data: Any,
+    data: object,
     *,
     design: Design | Mapping[Any, Design],
     devices: str | None = None,
@@ -234,7 +234,7 @@ def regress(
 
 def regress_list(
     formula: str,
-    data: Any,
+    data: object,
     counts: Vector,
     treated: Vector,
     n_items: int,

@@ -49,10 +49,10 @@ def estimate_devices(
     sampling: Sampling,
     *,
     method: str | None = None,
-    guess: Any = None,
-    domain: Any = None,
-    by: Any = None,
-    denominator: Any = None,
+    guess: object = None,
+    domain: object = None,
+    by: object = None,
+    denominator: object = None,
 ) -> SampledEstimate:
     """Estimate from people who were asked with different devices what is true of those that the sample stands for.
 
@@ -121,12 +121,12 @@ def estimate_stages(
     responses: Responses[Ladder],
     sampling: Sampling,
     *,
-    reached: Any = None,
+    reached: object = None,
     method: str | None = None,
-    guess: Any = None,
-    domain: Any = None,
-    by: Any = None,
-    denominator: Any = None,
+    guess: object = None,
+    domain: object = None,
+    by: object = None,
+    denominator: object = None,
 ) -> SampledEstimate:
     """Estimate from everybody's finest response along a ladder what is true of the people that a sample stands for.
 
@@ -183,7 +183,7 @@ class _Pooling(NamedTuple):
 
     @classmethod
     def of(
-        cls, method: str | None, guess: Any, designs: Sequence[Any], below: object
+        cls, method: str | None, guess: object, designs: Sequence[Any], below: object
     ) -> _Pooling:
         """Choose the method.
 

@@ -124,9 +124,9 @@ def estimate_values(
     sampling: Sampling,
     asked: Asked,
     *,
-    domain: Any = None,
-    by: Any = None,
-    denominator: Any = None,
+    domain: object = None,
+    by: object = None,
+    denominator: object = None,
     count: Count | None = None,
 ) -> SampledEstimate:
     """Estimate from values of rows that are right on average; what `estimate` does with those of responses.
@@ -162,7 +162,7 @@ def estimate_values(
 
 
 def estimate_tally(
-    weighted: WeightedTally, *, inverse: Any = None
+    weighted: WeightedTally, *, inverse: object = None
 ) -> SampledEstimate:
     """Estimate shares from how many people sent each response and the sums of their weights and squared weights.
 

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from scipy.stats import t as student
@@ -164,7 +163,7 @@ class People:
             np.outer(factors, factors) * ((influence.T * self.squares) @ influence)
         )
 
-    def total_covariance(self, values: Any) -> Matrix:
+    def total_covariance(self, values: object) -> Matrix:
         """Return the covariance of Σ w·value over samples, by what is known of how they were drawn.
 
         Implements: Horvitz and Thompson's estimate or Sen, Yates and Grundy's [HT52], [YG53], where joint probabilities

@@ -790,7 +790,7 @@ class SampledEstimate(Groups[SampledRow]):
         return made
 
 
-def _read_evidence(body: Mapping[str, Any], design: Any) -> Result[Any]:
+def _read_evidence(body: Mapping[str, Any], design: object) -> Result[Any]:
     """Read the estimate from counts; `deniable.types.results` loads the classes of all types of questions."""
     name = documents.field(body, "type", str)
     return construct_result(name, documents.field(body, "source", dict), design)

@@ -84,7 +84,7 @@ class Sampling:
 
     def __init__(
         self,
-        weights: Any = None,
+        weights: object = None,
         *,
         strata: object = None,
         clusters: object = None,
@@ -95,7 +95,7 @@ class Sampling:
         rule: str = "sen-yates-grundy",
         variance: str = "device",
         replicates: str | Replicates | Any = None,
-        data: Any = None,
+        data: object = None,
     ) -> None:
         """Describe a sample.
 
@@ -452,7 +452,7 @@ class Sampling:
                 )
             yield weights
 
-    def post_stratify(self, groups: Any, totals: Mapping[Any, float]) -> Sampling:
+    def post_stratify(self, groups: object, totals: Mapping[Any, float]) -> Sampling:
         """Return the sample with weights that sum to the known number of people in each group.
 
         Args:

@@ -159,7 +159,7 @@ class RowValues:
         )
 
 
-def category_values(responses: Responses[Any], inverse: Any = None) -> RowValues:
+def category_values(responses: Responses[Any], inverse: object = None) -> RowValues:
     """Return what each response to a question about categories says; of a number, about its levels.
 
     Implements: r_i = L·e_z, with L a left inverse of the channel, so that E r_i is 1 for the category of the respondent
@@ -212,7 +212,7 @@ def category_values(responses: Responses[Any], inverse: Any = None) -> RowValues
     )
 
 
-def row_values(responses: Responses[Any], inverse: Any = None) -> RowValues:
+def row_values(responses: Responses[Any], inverse: object = None) -> RowValues:
     """Return what each response says: about categories, or about the mean of numbers.
 
     Implements: the mean of the levels with the weights r_i of `category_values`.
@@ -316,7 +316,7 @@ def _levels(design: Design, linear: Linear) -> tuple[Vector, Vector]:
     return low, high
 
 
-def linear_of(design: Design, inverse: Any = None) -> Linear:
+def linear_of(design: Design, inverse: object = None) -> Linear:
     """Return the left inverse that rows are read with.
 
     Raises:

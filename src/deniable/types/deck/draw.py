@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from deniable.bulk.columns import build_responses, read_objects
@@ -17,7 +15,7 @@ __all__ = ["count_sent", "respond_all"]
 
 
 def respond_all(
-    deck: Deck, answers: Any, *, source: Source | None = None
+    deck: Deck, answers: object, *, source: Source | None = None
 ) -> Responses[Deck]:
     """Shuffle, deal a card to each person, and return what they send. A person without an answer keeps the card.
 

@@ -22,7 +22,7 @@ __all__ = ["count_sent", "draw_all", "read_answers", "respond_all"]
 
 def respond_all(
     design: DrawnDesign,
-    answers: Any,
+    answers: object,
     *,
     codes: bool | None = None,
     source: Source | None = None,

@@ -486,9 +486,9 @@ def estimate_sampled(
     responses: Responses[DrawnDesign],
     sampling: Sampling,
     *,
-    domain: Any = None,
-    by: Any = None,
-    denominator: Any = None,
+    domain: object = None,
+    by: object = None,
+    denominator: object = None,
 ) -> SampledEstimate:
     """Estimate the shares of every attribute among the people that a sample stands for.
 

@@ -105,7 +105,7 @@ def count_sent(responses: Responses[KeyValueDesign]) -> KeyValueTally:
     )
 
 
-def _read_maps(answers: Any) -> Any | None:
+def _read_maps(answers: object) -> Any | None:
     """Return a column of Arrow that maps items to weights for each person; None where it is something else."""
     import pyarrow as pa
 
@@ -133,9 +133,9 @@ def _read_map_edges(maps: Any) -> tuple[dict[str, Any], Missing]:
 
 def draw_all(
     design: GraphDesign,
-    edges: Any,
+    edges: object,
     *,
-    people: Any = None,
+    people: object = None,
     columns: tuple[str, str, str] = COLUMNS,
     weight: str = "weight",
     source: Source | None = None,
@@ -181,7 +181,7 @@ def draw_all(
 
 def collect(
     design: GraphDesign,
-    edges: Any,
+    edges: object,
     *,
     source: Source | None = None,
     fast: bool | None = None,

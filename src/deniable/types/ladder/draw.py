@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from deniable.bulk.gradual import release_planned
@@ -17,7 +15,7 @@ __all__ = ["count_sent", "respond_all"]
 
 def respond_all(
     ladder: Ladder,
-    answers: Any,
+    answers: object,
     *,
     codes: bool | None = None,
     source: Source | None = None,
@@ -45,7 +43,9 @@ def respond_all(
     )
 
 
-def count_sent(responses: Responses[Ladder], *, reached: Any = None) -> StageTallies:
+def count_sent(
+    responses: Responses[Ladder], *, reached: object = None
+) -> StageTallies:
     """Count the responses of each stage, and those of people who reached no later one."""
     last = None if reached is None else np.asarray(reached)
     if responses.missing is not None and last is not None:

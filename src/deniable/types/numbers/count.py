@@ -28,7 +28,7 @@ TALLY = NumberTally
 
 
 def tally(
-    design: NumberDesign, responses: Any, *, codes: bool | None = None
+    design: NumberDesign, responses: object, *, codes: bool | None = None
 ) -> NumberTally:
     """Count responses, in any form in which those to categories are counted.
 

@@ -27,7 +27,7 @@ _SURE = 1e-9
 
 def respond_all(
     design: NumberDesign,
-    answers: Any,
+    answers: object,
     *,
     source: Source | None = None,
     threads: int = 1,
@@ -42,7 +42,7 @@ def respond_all(
     return build_responses(design, present, codes)
 
 
-def read_numbers(answers: Any) -> tuple[NDArray[Any], Missing]:
+def read_numbers(answers: object) -> tuple[NDArray[Any], Missing]:
     """Return the numbers that are present, and which rows they stand in."""
     if (
         isinstance(answers, np.ndarray)
@@ -87,7 +87,7 @@ def count_sent(
 
 def tally_column(
     design: NumberDesign,
-    responses: Any,
+    responses: object,
     *,
     codes: bool | None = None,
     threads: int = 1,
@@ -99,7 +99,7 @@ def tally_column(
 
 
 def round_values(
-    design: NumberDesign, values: Any, *, source: Source | None = None
+    design: NumberDesign, values: object, *, source: Source | None = None
 ) -> NDArray[np.uint8]:
     """Round each value to one of the two levels around it at random; keep the levels, and respond to them.
 
@@ -135,7 +135,7 @@ def round_values(
     return out
 
 
-def read_column(values: Any) -> NDArray[Any]:
+def read_column(values: object) -> NDArray[Any]:
     column = np.asarray(values)
     if column.ndim != 1 or column.dtype.kind not in "iuf":
         raise InvalidAnswer(

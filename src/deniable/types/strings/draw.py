@@ -57,9 +57,9 @@ class Encoded(NamedTuple):
 
 def respond_all(
     design: StringDesign,
-    answers: Any,
+    answers: object,
     *,
-    cohorts: Any = None,
+    cohorts: object = None,
     source: Source | None = None,
     fast: bool | None = None,
 ) -> Responses[StringDesign]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,9 +42,9 @@ def estimate_sampled(
     *,
     candidates: Sequence[str] | Candidates | None = None,
     fdr: float | None = None,
-    domain: Any = None,
-    by: Any = None,
-    denominator: Any = None,
+    domain: object = None,
+    by: object = None,
+    denominator: object = None,
 ) -> SampledEstimate:
     """Estimate which share of the people that a sample stands for sends each of several strings.
 
@@ -89,7 +89,7 @@ def estimate_sampled(
     known = _read_candidates(design.bloom, candidates)
     rows = _StringRows.of(responses, known)
 
-    def count(part: Any, population: int | None) -> StringEstimate | None:
+    def count(part: object, population: int | None) -> StringEstimate | None:
         if population is not None or domain is not None or by is not None:
             return None
         columns = responses[part].present()
