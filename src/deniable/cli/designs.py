@@ -141,7 +141,7 @@ class Families(FamilyCommands):
         return families | {build.__name__: build for build in _type_builders()}
 
     def show(self, design: AnyDesign) -> None:
-        _show(design)
+        show_design(design)
 
     def purposes(self) -> Mapping[str, Sequence[str]]:
         from deniable.designs import FAMILIES, Purpose, families
@@ -274,9 +274,9 @@ def show(design: Path, *, as_json: bool = False) -> None:
     """Tell what a design promises: its channel, its ε, and what that means for people."""
     subject = read_any_design(design)
     if as_json:
-        print_json(_facts(subject))
+        print_json(design_facts(subject))
     else:
-        _show(subject)
+        show_design(subject)
 
 
 @app.add
@@ -350,7 +350,7 @@ def repair(design: Path, *, gamma: str | None = None, output: CommandOutput) -> 
 
     def show_both() -> None:
         tell(str(repaired), soft_wrap=True)
-        _show(repaired.design)
+        show_design(repaired.design)
 
     output.deliver_design(repaired.design.to_json(indent=2), show_both)
 
@@ -390,7 +390,7 @@ def read(
     def show_both() -> None:
         if design.channel.answers == design.channel.responses == 2:
             tell(in_words(design))
-        _show(design)
+        show_design(design)
 
     output.deliver_design(design.to_json(indent=2), show_both)
 
@@ -514,7 +514,8 @@ def print_promise(design: AnyDesign, sentences: Iterable[str]) -> None:
         tell(sentence)
 
 
-def _show(design: AnyDesign) -> None:
+def show_design(design: AnyDesign) -> None:
+    """Print what a design promises: its name, its probabilities where they fit, and what they mean for people."""
     from deniable.designs import Design
     from deniable.display.privacy_texts import frequencies, odds, promise, warnings
     from deniable.rendering.terminal import to_rich
@@ -541,20 +542,24 @@ def finite(epsilon: float) -> float | None:
     return None if epsilon == math.inf else epsilon
 
 
-def _facts(design: AnyDesign) -> dict[str, object]:
+def design_facts(design: AnyDesign) -> dict[str, object]:
     """Return what `show` tells, for programs; infinite numbers as null, large tables left out."""
     from deniable.designs import Design
-    from deniable.types import operation
+    from deniable.types import find_operation, operation
 
-    facts = {
+    facts: dict[str, object] = {
         "hash": design.hash,
         "epsilon": finite(getattr(design, "epsilon", math.inf)),
         "sentences": list(operation(design, "privacy_text")(design)),
     }
     if isinstance(design, Design):
         return facts | _channel_facts(design)
+    further = find_operation(design, "privacy_facts")
+    if further is not None:
+        facts |= further(design)
+        return facts
     factors = getattr(design, "factors", ())
-    attributes = {name: _facts(factor) for name, factor in factors}
+    attributes = {name: design_facts(factor) for name, factor in factors}
     return facts | {"each": getattr(design, "each", None), "attributes": attributes}
 
 

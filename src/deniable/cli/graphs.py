@@ -16,7 +16,7 @@ from deniable.cli.common import (
     say,
     tell,
 )
-from deniable.cli.designs import FamilyCommands, finite, print_promise
+from deniable.cli.designs import FamilyCommands, design_facts, show_design
 from deniable.cli.estimates import (
     ResultOutput,
     estimator_options,
@@ -46,20 +46,16 @@ class GraphFamilies(FamilyCommands):
     """The families of designs for items and weights."""
 
     def builders(self) -> Mapping[str, Callable[..., GraphDesign]]:
-        from deniable.types.edges.design import one_edge
-        from deniable.types.key_value import design as designs
+        from deniable.types.edges import design as edges
+        from deniable.types.key_value import design as key_value
 
-        public = {name: getattr(designs, name) for name in designs.__all__}
-        families = {
-            name: value
-            for name, value in public.items()
-            if getattr(value, "__annotations__", {}).get("return")
-            == designs.KeyValueDesign.__name__
-        }
-        return {**families, "one_edge": one_edge}
+        families: dict[str, Callable[..., GraphDesign]] = {}
+        families |= {build.__name__: build for build in key_value.BUILDERS}
+        families |= {build.__name__: build for build in edges.BUILDERS}
+        return families
 
     def show(self, design: GraphDesign) -> None:
-        _show(design)
+        show_design(design)
 
 
 app.add_typer(
@@ -79,9 +75,9 @@ def show(design: Path, *, as_json: bool = False) -> None:
     """
     graph = _read_design(design)
     if as_json:
-        print_json(_facts(graph))
+        print_json(design_facts(graph))
     else:
-        _show(graph)
+        show_design(graph)
 
 
 @app.add_quiet
@@ -220,18 +216,3 @@ def _read_design(path: Path) -> GraphDesign:
             "Build one: deniable graph design --help.",
         )
     return cast("GraphDesign", design)
-
-
-def _show(design: GraphDesign) -> None:
-    print_promise(design, operation(design, "privacy_sentences")(design))
-
-
-def _facts(design: GraphDesign) -> dict[str, object]:
-    """Return what `show` prints, for programs; an infinite number as null."""
-    return {
-        "hash": design.hash,
-        "epsilon": finite(design.epsilon),
-        "items": len(design.items),
-        "sentences": operation(design, "privacy_sentences")(design),
-        **operation(design, "privacy_facts")(design),
-    }

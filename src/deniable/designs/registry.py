@@ -28,6 +28,7 @@ class Purpose(StrEnum):
     TELEMETRY = "Apps and telemetry, one of few or of many categories"
     ORDERED = "Numbers and ordered categories"
     ATTRIBUTES = "Several questions of one respondent"
+    ITEMS = "Items with weights, and graphs"
     EXPLICIT = "From probabilities of your own, or with a δ"
     OTHER = "Other families"
 

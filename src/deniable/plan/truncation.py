@@ -79,7 +79,7 @@ class _ItemCounts(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class _Padded:
+class _PaddingErrors:
     """A number of places with its errors, of a frequency.
 
     Attributes:
@@ -154,18 +154,22 @@ def padding(
     people = _read_people(shares, len(names))
     frequency = min(round(people.mean / people.items, 6) or 1e-6, 1.0)
 
-    def errors(build: Callable[..., KeyValueDesign], **places: int) -> _Padded:
+    def errors(
+        build: Callable[..., KeyValueDesign], **places: int
+    ) -> _PaddingErrors:
         design = build(names, epsilon, frequency=frequency, **places)
         return _errors(design, people, goal)
 
-    def search(build: Callable[..., KeyValueDesign], n: int) -> dict[int, _Padded]:
+    def search(
+        build: Callable[..., KeyValueDesign], n: int
+    ) -> dict[int, _PaddingErrors]:
         return _search(
             lambda places: errors(build, padding=places),
             people.largest,
             lambda padded: padded.error(n, corrected=corrected),
         )
 
-    def consider(n: int) -> dict[str, dict[int, _Padded]]:
+    def consider(n: int) -> dict[str, dict[int, _PaddingErrors]]:
         return {
             name: search(build, n)
             for name, build in _FAMILIES.items()
@@ -218,7 +222,11 @@ def _read_people(shares: ItemShares, items: int) -> _ItemCounts:
 
 
 def _people_within(
-    tried: Sequence[_Padded], within: float | None, level: float, *, corrected: bool
+    tried: Sequence[_PaddingErrors],
+    within: float | None,
+    level: float,
+    *,
+    corrected: bool,
 ) -> int:
     """Return with how many respondents some of the paddings are as near as is wished."""
     target = target_variance(None, within, level, "normal") ** 0.5
@@ -231,11 +239,13 @@ def _people_within(
     return n
 
 
-def _places(padded: _Padded) -> str:
+def _places(padded: _PaddingErrors) -> str:
     return "1 place" if padded.places == 1 else f"{padded.places:,} places"
 
 
-def _errors(design: KeyValueDesign, people: _ItemCounts, goal: str) -> _Padded:
+def _errors(
+    design: KeyValueDesign, people: _ItemCounts, goal: str
+) -> _PaddingErrors:
     """Return the errors of a design, of an item's frequency or of the average frequency of all items.
 
     Implements: n·Var = (1 − g)·E₀ + g·E₁ − g² of one item with the counted frequency g, and its sum over all items with
@@ -252,17 +262,17 @@ def _errors(design: KeyValueDesign, people: _ItemCounts, goal: str) -> _Padded:
         products = m * own + tie * (m - 1) * (2 * counted - m * tie)
         scatter = (products - counted**2) / m**2
     bias = (people.mean - counted) / m
-    return _Padded(design, scatter, bias, counted / people.mean)
+    return _PaddingErrors(design, scatter, bias, counted / people.mean)
 
 
 def _search(
-    consider: Callable[[int], _Padded],
+    consider: Callable[[int], _PaddingErrors],
     largest: int,
-    error: Callable[[_Padded], float],
-) -> dict[int, _Padded]:
+    error: Callable[[_PaddingErrors], float],
+) -> dict[int, _PaddingErrors]:
     """Return numbers of places with their errors: all, or of very many a grid and the neighbours of its best ones."""
     grid = np.unique(np.geomspace(1, largest, _GRID).round().astype(int)).tolist()
-    tried: dict[int, _Padded] = {}
+    tried: dict[int, _PaddingErrors] = {}
     for places in range(1, largest + 1) if largest <= _GRID else grid:
         tried[places] = consider(places)
         if error(tried[places]) > _HOPELESS * min(map(error, tried.values())):
@@ -280,7 +290,7 @@ def _search(
     return tried
 
 
-def _line(padded: _Padded, people: _ItemCounts, n: int) -> Line:
+def _line(padded: _PaddingErrors, people: _ItemCounts, n: int) -> Line:
     return {
         "places": padded.places,
         "people cut off": formats.percent(people.beyond(padded.places)),

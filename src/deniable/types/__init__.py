@@ -66,7 +66,6 @@ FILES: dict[str, str] = {
     "estimate_sampled": "sampling",
     "parse_answer": "respond",
     "expected_answer": "respond",
-    "privacy_sentences": "claims",
     "privacy_facts": "claims",
     "DESIGN": "design",
     "BUILDERS": "design",
@@ -124,7 +123,7 @@ fitted(tally) → the shares of the categories, without Python's warnings, of ty
 NumberEstimate(shares) → a result about numbers, of the shares of their levels
 parse_answer(design, text) → the answer that a line holds, of types that are answered in lines
 expected_answer(design) → in words, what such a line may hold
-privacy_sentences(design) → what a response reveals at most, of types for graphs; privacy_facts(design) for programs
+privacy_facts(design) → what a design promises, for programs, of types for graphs
 estimate_sampled(responses, sampling) → a result, of people with weights
 sheet(design) → a `Sheet` of response probabilities; tally_sheet(tally) → a `Sheet` of counts
 views(design, *, pictured) → a `ChannelView` for each part; tally_picture(tally, *, title) → a picture of counts

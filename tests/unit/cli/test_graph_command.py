@@ -97,6 +97,35 @@ def test_the_whole_flow(kind: str, edges: Path, tmp_path: Path) -> None:
     assert body["source"]["population"] == "census"
 
 
+def test_the_commands_for_all_designs_take_items_too(
+    edges: Path, tmp_path: Path
+) -> None:
+    """`design`, `tally` and `estimate` do what those of `graph` do, with degrees, weights and the warning."""
+    design, responses, tally = (tmp_path / f"{name}.json" for name in "dst")
+    responses = responses.with_suffix(".csv")
+    options = ["--items", "tea,coffee,milk", "-e", "6", "--padding", "2"]
+    shown = done("design", "pckv_grr", *options, "--out", design)
+    assert "the odds between any two rows" in shown.stdout.replace("\n", " ")
+    facts = [
+        json.loads(done(*command, "show", design, "--json").stdout)
+        for command in (["design"], ["graph"])
+    ]
+    assert facts[0] == facts[1]
+    assert (facts[0]["name"], facts[0]["items"]) == ("pckv_grr", 3)
+    filled = ["--edges", edges, "--people", "60", "--out", responses]
+    done("graph", "respond", design, *filled)
+    done("tally", design, responses, "--out", tally)
+    told = done("estimate", design, tally).stdout
+    assert "degree" in told
+    assert "weight" in told
+    assert "people with more than 2 items are counted with 2" in told.replace(
+        "\n", " "
+    )
+    missing = run("design", "pckv_grr", "--items", "a,b", "-e", "1")
+    assert missing.exit_code == 2
+    assert "pckv_grr needs --padding too" in missing.stderr
+
+
 def test_one_edge_each(edges: Path, tmp_path: Path) -> None:
     design, responses, tally = (
         tmp_path / "d.json",

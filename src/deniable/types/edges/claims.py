@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from deniable.claims.statements import ClaimedPart, Claims, Priors, channel_claims
 from deniable.designs import Design
-from deniable.rendering import formats
 from deniable.types.edges.design import EdgeDesign
 
 
@@ -32,15 +31,6 @@ def claimed_parts(design: EdgeDesign, claims: Claims) -> list[ClaimedPart]:  # n
     return []
 
 
-def privacy_sentences(design: EdgeDesign) -> list[str]:
-    """Return what a response reveals at most about the weight, and what it does not protect."""
-    return [
-        f"Whatever is sent, the odds between any two weights change by a factor of at most "
-        f"{formats.factor(design.parity)} (ε = {formats.epsilon(design.epsilon)}).",
-        design.caveat,
-    ]
-
-
-def privacy_facts(design: EdgeDesign) -> dict[str, object]:  # noqa: ARG001 - as other types
-    """Return no further facts."""
-    return {}
+def privacy_facts(design: EdgeDesign) -> dict[str, object]:
+    """Return the number of items."""
+    return {"items": len(design.items)}

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from deniable import documents, exact
-from deniable.designs import Design, k_ary, labels, rr3_dagger
+from deniable.designs import Design, Purpose, k_ary, labels, rr3_dagger
 from deniable.designs.labels import Labels
 from deniable.designs.three_answers import Weighting
 from deniable.errors import InvalidDesign, InvalidRequest
@@ -23,7 +23,14 @@ if TYPE_CHECKING:
     from deniable.types.edges import respond as _respond
     from deniable.types.edges.count import EdgeTally
 
-__all__ = ["DESIGN", "WEIGHTS", "EdgeDesign", "known_answers", "one_edge"]
+__all__ = [
+    "BUILDERS",
+    "DESIGN",
+    "WEIGHTS",
+    "EdgeDesign",
+    "known_answers",
+    "one_edge",
+]
 
 WEIGHTS = (Fraction(0), Fraction(1, 2), Fraction(1))
 """What an edge may weigh: against, neutral, in favour."""
@@ -159,6 +166,9 @@ def one_edge(
 
 DESIGN = EdgeDesign
 """The design class of this type."""
+
+BUILDERS: dict[Callable[..., EdgeDesign], Purpose] = {one_edge: Purpose.ITEMS}
+"""The function that the shell builds designs with, and its purpose."""
 
 
 def known_answers(design: EdgeDesign) -> list[dict[str, float]]:

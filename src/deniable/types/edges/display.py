@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from deniable.display.views import ChannelView, design_views
-from deniable.rendering import Sheet
+from deniable.rendering import Sheet, formats
 from deniable.types.edges.claims import caveats
 from deniable.types.edges.count import EdgeTally
 from deniable.types.edges.design import EdgeDesign
@@ -22,6 +22,15 @@ if TYPE_CHECKING:
 def sheet(design: EdgeDesign) -> Sheet:
     """Return the table of the response probabilities of a weight."""
     return item_design_sheet(design, views(design)[0], caveats(design))
+
+
+def privacy_text(design: EdgeDesign) -> list[str]:
+    """Return what a response reveals at most about the weight, and what it does not protect."""
+    return [
+        f"Whatever is sent, the odds between any two weights change by a factor of at most "
+        f"{formats.factor(design.parity)} (ε = {formats.epsilon(design.epsilon)}).",
+        design.caveat,
+    ]
 
 
 def views(design: EdgeDesign, *, pictured: bool = False) -> tuple[ChannelView, ...]:

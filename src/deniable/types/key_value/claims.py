@@ -11,7 +11,6 @@ from deniable.claims.statements import (
     refuse_prior,
 )
 from deniable.designs import Design
-from deniable.rendering import formats
 from deniable.types.key_value.design import KeyValueDesign, symbol_design
 from deniable.types.key_value.schemes import Index, Padded
 
@@ -49,20 +48,8 @@ def claimed_parts(design: KeyValueDesign, claims: Claims) -> list[ClaimedPart]: 
     return []
 
 
-def privacy_sentences(design: KeyValueDesign) -> list[str]:
-    """Return what a response reveals at most, and what two devices one after the other would be charged."""
-    key, value = design.scheme.parts
-    return [
-        f"Whatever is sent, the odds between any two rows of items and weights change by a factor of at most "
-        f"{formats.factor(design.parity)} (ε = {formats.epsilon(design.epsilon)}).",
-        f"Key and value on their own change odds by up to {formats.factor(key)} and {formats.factor(value)}; one after "
-        f"the other they would be charged ε = {formats.epsilon(design.sequential)}, {formats.number(design.saving)} "
-        "more than is spent.",
-    ]
-
-
 def privacy_facts(design: KeyValueDesign) -> dict[str, object]:
-    """Return the name of the family, the ε of two devices one after the other, and the channel of one item."""
+    """Return the family, the number of items, the ε of two devices one after the other, and the channel of an item."""
     symbol = design.scheme.symbol
     rows = [
         [str(symbol.probability(i, given=j)) for j in range(3)]
@@ -70,6 +57,7 @@ def privacy_facts(design: KeyValueDesign) -> dict[str, object]:
     ]
     return {
         "name": design.name,
+        "items": len(design.items),
         "sequential": design.sequential,
         "saving": design.saving,
         "symbol": rows,

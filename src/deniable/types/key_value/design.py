@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypeVar
 
 from deniable import chance, documents, exact
 from deniable.channel import Dense
-from deniable.designs import AnyDesign, Design, labels
+from deniable.designs import AnyDesign, Design, Purpose, labels
 from deniable.designs.labels import LabelIndex, Labels, Numbered
 from deniable.designs.rounding import realize
 from deniable.designs.three_answers_best import edges as region_edges
@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from deniable.types.key_value.count import KeyValueTally
 
 __all__ = [
+    "BUILDERS",
     "DESIGN",
     "ItemDesign",
     "KeyValueDesign",
@@ -1075,6 +1076,11 @@ def symbol_design(design: KeyValueDesign) -> Design:
 
 DESIGN = KeyValueDesign
 """The design class of this type."""
+
+BUILDERS: dict[Callable[..., KeyValueDesign], Purpose] = dict.fromkeys(
+    (lpp_club, lpp_ddagger, lpp, vpp, pckv_grr, pckv_ue), Purpose.ITEMS
+)
+"""Functions that the shell builds designs with, each with its purpose."""
 
 
 def known_answers(design: KeyValueDesign) -> list[dict[str, float]]:

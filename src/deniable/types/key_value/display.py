@@ -26,6 +26,18 @@ def sheet(design: KeyValueDesign) -> Sheet:
     return item_design_sheet(design, views(design)[0], caveats(design))
 
 
+def privacy_text(design: KeyValueDesign) -> list[str]:
+    """Return what a response reveals at most, and what two devices one after the other would be charged."""
+    key, value = design.scheme.parts
+    return [
+        f"Whatever is sent, the odds between any two rows of items and weights change by a factor of at most "
+        f"{formats.factor(design.parity)} (ε = {formats.epsilon(design.epsilon)}).",
+        f"Key and value on their own change odds by up to {formats.factor(key)} and {formats.factor(value)}; one after "
+        f"the other they would be charged ε = {formats.epsilon(design.sequential)}, {formats.number(design.saving)} "
+        "more than is spent.",
+    ]
+
+
 def views(
     design: KeyValueDesign, *, pictured: bool = False
 ) -> tuple[ChannelView, ...]:
