@@ -13,6 +13,7 @@ from pathlib import Path
 from benchmarks import (
     coverage,
     coverage_by_answer,
+    coverage_clusters,
     coverage_predictors,
     coverage_tests,
     looks,
@@ -24,6 +25,7 @@ PARTS: dict[str, tuple[str, Callable[[], Iterator[str]]]] = {
     "predictors": ("## A randomized predictor", coverage_predictors.lines),
     "by-answer": ("## An outcome by the protected answer", coverage_by_answer.lines),
     "tests": ("## Imperfect tests", coverage_tests.lines),
+    "clusters": ("## Tests with few clusters", coverage_clusters.lines),
     "looks": ("## All looks together", looks.lines),
 }
 """The heading of each part, and its lines."""

@@ -221,7 +221,8 @@ How often always-valid 95 % intervals miss at some of many looks: 10 or 1,000 be
 after each response from the 100th on, tuned for 1,000. Wanted are at most 5 %. The last column is their width at
 100,000 responses over that of the interval for one look, wanted at most 2.2. Rows of shares are exact; means of numbers
 from 0 to 10 at ε = 2 and contrasts at ε = 1 are drawn {SURVEYS:,} times (a standard error of
-{standard_error(SURVEYS)}), those after each response {SURVEYS // 2:,} times up to {LAST_DRAWN:,} responses.
+{standard_error(SURVEYS)}), those after each response {SURVEYS // 2:,} times up to {LAST_DRAWN:,} responses
+({standard_error(SURVEYS // 2)}).
 """
     yield f"| number | {' | '.join(LOOKS)} | width |"
     yield f"|{' --- |' * (len(LOOKS) + 2)}"

@@ -34,6 +34,7 @@ PLANNED = 10_000
 _MAX_QUANTILE = 7.0  # beyond it 1 − level has no four digits left in a float
 _HALVINGS = 45  # of the logarithm of a share, from 1e-12 on
 _LEAST_SHARE = 1e-12
+_MOST_PLANNED = 1 << 62
 _RUIN = -1e200  # the logarithm of 0, of which none are none
 _STAKES = np.linspace(
     -6, 6, 241
@@ -44,13 +45,17 @@ def read_planned(planned: int | None) -> int:
     """Return the planned number of responses.
 
     Raises:
-        InvalidRequest: not a whole number, or below 2.
+        InvalidRequest: not a whole number, or not from 2 to 2^62.
     """
     if planned is None:
         return PLANNED
-    if isinstance(planned, bool) or not isinstance(planned, int) or planned < 2:
+    if (
+        isinstance(planned, bool)
+        or not isinstance(planned, int)
+        or not 2 <= planned <= _MOST_PLANNED
+    ):
         raise InvalidRequest(
-            f"planned is {quoted(planned)}; expected a whole number of responses, 2 or more."
+            f"planned is {quoted(planned)}; expected a whole number of responses, 2 or more, and at most 2^62."
         )
     return planned
 

@@ -49,6 +49,7 @@ if TYPE_CHECKING:
 MAX_ITEMS = 10  # the design-effect test looks at all 2^J sides of a cone
 METHODS = ("difference", "likelihood")
 _DIRECT = ("denied", "admitted")
+_MOST_PEOPLE = 1 << 62
 _DOUBT = 0.05  # p-value of the design-effect test from which on the summary warns
 
 
@@ -635,7 +636,10 @@ def _read_table(table: object, n_items: int) -> ResponseShares:
         else []
     )
     is_counts = is_table and all(
-        row.size == n_items + 2 and (row >= 0).all() and (row == np.floor(row)).all()
+        row.size == n_items + 2
+        and (row >= 0).all()
+        and (row == np.floor(row)).all()
+        and row.sum() <= _MOST_PEOPLE
         for row in padded
     )
     if not is_counts or padded[0][-1] > 0:

@@ -415,7 +415,10 @@ def _records(z: Vector, values: Vector) -> Matrix:
 
 def _read_quantiles(quantiles: Sequence[float]) -> list[float]:
     """Return the quantiles that are asked for, in order."""
-    targets = sorted(set(map(float, quantiles)))
+    try:
+        targets = sorted(set(map(float, quantiles)))
+    except (TypeError, ValueError):
+        targets = []
     if not targets or not all(0 < target < 1 for target in targets):
         raise InvalidRequest(
             "a quantile lies outside (0, 1); expected numbers such as 0.5 for the median."

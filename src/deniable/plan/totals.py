@@ -9,7 +9,12 @@ from deniable.errors import InvalidRequest, require_one
 from deniable.estimates.shares import read_shares
 from deniable.estimates.simplex import projection
 from deniable.plan.planned import Line, Planned
-from deniable.plan.precision import read_whole, sample_size, variance
+from deniable.plan.precision import (
+    MAX_RESPONDENTS,
+    read_whole,
+    sample_size,
+    variance,
+)
 from deniable.types import operation
 from deniable.types.categories.plan import Shares
 
@@ -87,13 +92,18 @@ def _line(
     parts = 2 if len(design.categories) == 2 else 1
     unbiased = parts * variance(design, people, shares=shares)
     projected = variance(design, people, shares=shares, projected=True)
+    without = people * unbiased / (error or projected)
+    if error is not None and without > MAX_RESPONDENTS:
+        raise InvalidRequest(
+            f"a total squared error of {error:.3g} takes more than 2^62 people; expected a larger one."
+        )
     return {
         "shares": name,
         "people": people,
         "unbiased": unbiased,
         "projected": projected,
         "simulated": _simulated_error(design, people, shares, repetitions),
-        "people without projection": round(people * unbiased / (error or projected)),
+        "people without projection": round(without),
     }
 
 

@@ -358,8 +358,9 @@ def test_what_does_not_fit_is_refused() -> None:
         dn.by_answer(rows["y"], sent, sampling=dn.Sampling(rows["w"]), population=9)
     with pytest.raises(InvalidRequest, match="what was sent"):
         dn.by_answer(rows["y"], ["high"] * 480)
-    with pytest.raises(InvalidRequest, match="a quantile lies outside"):
-        dn.quantiles_by_answer(rows["y"], sent, [0.5, 1])
+    for quantiles in ([0.5, 1], ["median"]):
+        with pytest.raises(InvalidRequest, match="a quantile lies outside"):
+            dn.quantiles_by_answer(rows["y"], sent, quantiles)
     with pytest.raises(InvalidResponse, match=r"a rate is 1\.5"):
         dn.read_confidence(["high"], 1.5)
     with pytest.raises(InvalidResponse, match="medium"):

@@ -350,7 +350,7 @@ def test_what_does_not_come_one_by_one_is_refused_by_name() -> None:
             result.conf_int(always=True)
 
 
-@pytest.mark.parametrize("planned", [0, 1, -5, 2.5, True, "1000"])
+@pytest.mark.parametrize("planned", [0, 1, -5, 2.5, True, "1000", 10**400])
 def test_a_planned_number_is_whole(planned: Any) -> None:
     with pytest.raises(InvalidRequest, match=re.escape("planned is")):
         estimated(WARNER, [62, 38]).conf_int(always=True, planned=planned)

@@ -268,6 +268,8 @@ def test_swapped_arms_are_seen_where_a_count_is_impossible() -> None:
         dn.list_experiment([0, 1, 3, 4], [1, 1, 0, 0], n_items=3)
     with pytest.raises(InvalidRequest, match="table of both arms"):
         dn.list_experiment(RACE[::-1], n_items=3)
+    with pytest.raises(InvalidRequest, match="table of both arms"):
+        dn.list_experiment([[10**30, 2], [3, 4, 5]], n_items=1)
 
 
 def test_an_arm_of_one_person_is_refused() -> None:

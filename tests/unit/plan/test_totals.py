@@ -127,6 +127,8 @@ def test_what_a_projection_does_not_help_is_refused() -> None:
         plan.variance(dn.integer_deck(10, 1), 3, projected=True)
     with pytest.raises(InvalidRequest, match="exactly one"):
         plan.total_error(DESIGN)
+    with pytest.raises(InvalidRequest, match=r"more than 2\^62 people"):
+        plan.total_error(dn.warner(epsilon=1), error=1e-320)
     for options in ({"n": 100}, {"goal": "projected"}):
         with pytest.raises(InvalidRequest, match="goes with the goal 'projected'"):
             plan.optimal(5, 1, **options)  # type: ignore[arg-type]

@@ -135,7 +135,7 @@ class Covariates:
         Raises:
             InvalidRequest: the terms cannot be read, or name a column that is not there, or is there twice.
         """
-        variables = sorted(_names_read(_parse_terms(terms), frame))
+        variables = sorted(_names_read(parse_terms(terms), frame))
         columns = list(frame.columns)
         for name in variables:
             if columns.count(name) > 1:
@@ -166,7 +166,7 @@ class Covariates:
         try:
             with np.errstate(all="ignore"):  # what is not finite is named below
                 model_matrix = (
-                    _parse_terms(terms).get_model_matrix(used, na_action="ignore")
+                    parse_terms(terms).get_model_matrix(used, na_action="ignore")
                     if variables
                     else _constant(terms, frame)
                 )
@@ -226,7 +226,7 @@ class Covariates:
         )
         seen = [level for level in categories if (column == level).any()]
         for factor, contrasts in self.spec.factor_contrasts.items():
-            if name not in _parse_terms(str(factor)).required_variables:
+            if name not in parse_terms(str(factor)).required_variables:
                 continue
             levels = list(contrasts.levels)
             is_coded = np.asarray(contrasts.get_coding_matrix(), np.bool_).any(
@@ -274,7 +274,13 @@ def _misfit_error(error: Exception) -> InvalidRequest:
     )
 
 
-def _parse_terms(terms: str) -> Any:
+def parse_terms(terms: str) -> Any:
+    """Return the right side of a formula as `formulaic` reads it.
+
+    Raises:
+        InvalidRequest: it cannot be read.
+        MissingExtra: formulaic is not installed.
+    """
     try:
         from formulaic import Formula
     except ImportError:
@@ -329,7 +335,7 @@ def _constant(terms: str, frame: pd.DataFrame) -> Any:
     import pandas as pd
 
     rows = pd.DataFrame({"row": np.zeros(len(frame))})
-    matrix = _parse_terms(terms).get_model_matrix(rows)
+    matrix = parse_terms(terms).get_model_matrix(rows)
     if matrix.shape[1] == 0:
         raise InvalidRequest(
             f"the formula {quoted(terms, 60)} has no terms; expected at least a constant, 1."

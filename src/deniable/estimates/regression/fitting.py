@@ -25,6 +25,7 @@ from deniable.estimates.covariances import Matrix, Vector, vector
 from deniable.estimates.regression.columns import (
     Covariates,
     column,
+    parse_terms,
     read_formula,
     to_pandas,
 )
@@ -466,11 +467,9 @@ def _drop_predictor(terms: str, predictor: str) -> str:
     """Return the right side of a formula without the randomized predictor.
 
     Raises:
-        InvalidRequest: it is not a term of its own.
+        InvalidRequest: it is not a term of its own, or the formula cannot be read.
     """
-    from formulaic import Formula
-
-    names = list(map(str, Formula(terms)))
+    names = list(map(str, parse_terms(terms)))
     terms_left = [name for name in names if name != predictor]
     if len(terms_left) == len(names) or any(
         predictor in name.split(":") for name in terms_left
@@ -929,7 +928,7 @@ def _with_cautions(fit: Regression, top: Maximum) -> Regression:
     if between:
         text = (
             f"there are few clusters, and no differences in {format_labels(between)} within them: the errors of such "
-            "terms are too small, so that with 8 clusters a test at 5% rejects a true hypothesis in 1 of 10 surveys. "
+            "terms are too small, so that with 8 clusters a test at 5% rejects what is true in 12% of surveys or more. "
             'Leave out one cluster after another: dn.Sampling(…, replicates="jackknife").'
         )
         cautions.append(Caution("clusters", text))

@@ -235,3 +235,8 @@ def test_what_needs_a_likelihood_is_refused_by_name() -> None:
     for ask in (found.effects, found.predict):
         with pytest.raises(InvalidRequest, match="is a predictor here"):
             ask()
+
+
+def test_a_formula_that_cannot_be_read_is_refused() -> None:
+    with pytest.raises(InvalidRequest, match="cannot be read"):
+        dn.regress("y ~ (", rows(), design=WARNER, predictor="sent")
