@@ -22,6 +22,7 @@ import deniable as dn
 from deniable.certificates import checker
 from deniable.chance import Source
 from deniable.errors import InvalidRequest
+from tests.conformance.test_structural_forgeries import time_limit
 from tests.support.certified import resealed, text_of
 
 SECONDS = 2.0
@@ -149,7 +150,7 @@ def prior_of_many_answers() -> Any:
 
 
 def exponent() -> Any:
-    return design_of({**diagonal(3, 1), "range": ["0", "1e30000000"]})
+    return design_of({**diagonal(3, 1), "range": ["0", "1e10000000"]})
 
 
 def logarithm_like_a_float(digits: int = 1900) -> Any:
@@ -337,7 +338,7 @@ def test_a_document_made_to_cost_time_is_answered_soon(
     text = built if isinstance(built, str) else text_of(resealed(built))
     start = time.process_time()
     reason = None if name in REFUSED_OTHERWISE else "more than a second"
-    with pytest.raises(checker.Rejected, match=reason):
+    with time_limit(2 * SECONDS), pytest.raises(checker.Rejected, match=reason):
         checker.verify(text)
     assert time.process_time() - start < SECONDS
 
