@@ -227,7 +227,7 @@ def test_every_operation_is_defined_in_its_file() -> None:
 
 
 NEWEST = re.compile(
-    r"Drawn(Design|Tally|Estimate|Table)|drawn_items|drawn items|types\.drawn"
+    r"Bucket(Design|Tally|Quantiles)|bucket_design|numbers in buckets|types\.buckets"
 )
 
 
@@ -239,7 +239,7 @@ def test_the_newest_type_is_named_in_few_files_outside_its_folder() -> None:
     outside = {
         path.relative_to(SOURCE).as_posix()
         for path in naming
-        if SOURCE / "types/drawn" not in path.parents
+        if SOURCE / "types/buckets" not in path.parents
     }
     assert len(naming) > len(outside)
     assert len(outside) <= 3, sorted(outside)

@@ -41,6 +41,7 @@ DESIGNS: list[Any] = [
     STRINGS,
     dn.string_design(dn.Prefixes(8, cohorts=4, alphabet="abé", lengths=(2,)), 1),
     dn.number_design(0, "80.5", 1),
+    dn.bucket_design("0.5", 80, 1, count=16, spacing="log"),
     dn.drawn_items({"smokes": dn.warner(1), "age": dn.k_ary(3, 1)}),
 ]
 STORED = StoredReceipt(
@@ -108,6 +109,7 @@ TALLY_OF: dict[str, Any] = {
     "strings": dn.StringTally,
     "numbers": dn.NumberTally,
     "drawn items": dn.DrawnTally,
+    "numbers in buckets": dn.BucketTally,
 }
 
 

@@ -30,7 +30,7 @@ WAYS = [
 
 def columns(asked: Asked, format: str) -> dict[str, list[Any]]:
     """Return the answers as columns: of several attributes one for each, of weights by item JSON or maps."""
-    names = tuple(getattr(asked.design, "attributes", ()))
+    names = asked.design.answer_columns
     if names:
         rows = [answer or dict.fromkeys(names) for answer in asked.answers]
         return {name: [row[name] for row in rows] for name in names}
@@ -61,7 +61,7 @@ def test_files_hold_what_is_drawn_and_are_counted_as_it_is(
     asked = TYPES[name]()
     held = answers.write(tmp_path / f"answers.{way[0]}", columns(asked, way[0]))
     out = tmp_path / f"responses.{way[1]}"
-    column = None if getattr(asked.design, "attributes", ()) else "x"
+    column = None if asked.design.answer_columns else "x"
     source = seeded(name)
     written = respond_file(
         asked.design, held, out, column=column, source=source, keep_order=True

@@ -854,8 +854,8 @@ def drawn_design(body: Body, stated: Body) -> Checked:
     return Checked(claims, [DRAWN_CAVEAT, *factor_caveats(parts)], law)
 
 
-def bucket_design(body: Body, stated: Body) -> Checked:
-    """Check numbers in buckets: their 4, 16, … nodes are the attributes, and a response is about one of them."""
+def number_tree(body: Body, stated: Body) -> Checked:
+    """Check a tree of 4, 16, … buckets of a range: a response is about one of its levels."""
     factors, each, tree = read("bucket-design", body)
     ends, count, _ = read("buckets", tree)
     low, high = map(fraction, ends)
@@ -1389,7 +1389,7 @@ READERS = {"text": label, "integer": integer, "weight": weight, "fraction": frac
 SUBJECTS: dict[str, Callable[[Body, Body], Checked]] = {
     "design": design,
     "drawn-design": drawn_design,
-    "bucket-design": bucket_design,
+    "bucket-design": number_tree,
     "ladder": ladder,
     "survey": survey,
     "string-design": string_design,

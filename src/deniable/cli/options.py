@@ -73,14 +73,13 @@ KINDS: dict[str, Kind] = {
     "Labels": Kind("A,B,C|NUMBER|@FILE", load=read_labels),
     "Design": Kind("DESIGN", Path, load=read_design),
     "AnyDesign": Kind("DESIGN", Path, load=read_any_design),
-    "BucketDesign": Kind("DESIGN", Path, load=read_any_design),
 }
 """By the annotation of a parameter; other types of a command of our own are read as Typer reads them."""
 
 DESIGNS = "Sequence[Design] | Mapping[str, Design]"
 _ARGUMENTS = (
     "Design",
-    "BucketDesign",
+    "AnyDesign",
     DESIGNS,
 )  # parameters of the library that are no options
 

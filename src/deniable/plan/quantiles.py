@@ -8,6 +8,7 @@ from typing import TypeAlias
 
 import numpy as np
 
+from deniable.designs import AnyDesign
 from deniable.errors import InvalidRequest, quoted, require
 from deniable.estimates.covariances import Vector, vector
 from deniable.estimates.results import quantile_name
@@ -34,7 +35,7 @@ _APPROXIMATE = (
 
 
 def quantile(
-    design: BucketDesign,
+    design: AnyDesign,
     *,
     quantile: float = 0.5,
     width: float | None = None,
@@ -74,6 +75,7 @@ def quantile(
             "expected a number of people or width=, and exactly one of them.",
             "For example n=20_000, or width=0.05 for a twentieth of the range.",
         )
+    assert isinstance(design, BucketDesign)
     share = read_probability(quantile, "the quantile")
     expected = ExpectedCurve(design, _read_distribution(design, numbers))
     measure = partial(_width, share, read_probability(level, "the level"))

@@ -43,8 +43,8 @@ FOLDERS: dict[str, str] = {
     "edges": "deniable.types.edges",
     "strings": "deniable.types.strings",
     "numbers": "deniable.types.numbers",
-    "numbers in buckets": "deniable.types.buckets",
     "drawn items": "deniable.types.drawn",
+    "numbers in buckets": "deniable.types.buckets",
 }
 """Type of question (`design.asks`) → the package of its folder; a test may add one of its own."""
 

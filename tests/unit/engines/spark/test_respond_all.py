@@ -27,7 +27,7 @@ COUNTED = "attributes", "ladder of sets", "key-value vectors", "strings", "numbe
 
 def answers_of(spark: SparkSession, asked: Asked) -> tuple[DataFrame, str | None]:
     """Return everybody's answers as a frame of two partitions, with a number for each, and which column holds them."""
-    attributes = getattr(asked.design, "attributes", ())
+    attributes = asked.design.answer_columns
     rows: list[dict[str, Any]] = []
     for number, answer in enumerate(asked.answers):
         given = (
@@ -45,11 +45,9 @@ def answers_of(spark: SparkSession, asked: Asked) -> tuple[DataFrame, str | None
 def _fields(asked: Asked) -> list[tuple[str, Any]]:
     if asked.design.asks in ("key-value", "edges"):
         return [("answer", pa.map_(pa.string(), pa.float64()))]
-    kind = pa.float64() if asked.design.asks == "numbers" else pa.string()
-    return [
-        (name, kind)
-        for name in getattr(asked.design, "attributes", ()) or ("answer",)
-    ]
+    has_numbers = asked.design.answer_form == "numbers"
+    kind = pa.float64() if has_numbers else pa.string()
+    return [(name, kind) for name in asked.design.answer_columns or ("answer",)]
 
 
 def read_back(design: Any, frame: DataFrame) -> Responses[Any]:
