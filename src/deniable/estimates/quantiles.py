@@ -124,7 +124,7 @@ def quantiles_by_answer(
     return Statistic(model)
 
 
-class _Curve(NamedTuple):
+class _QuantileEnds(NamedTuple):
     """A quantile, and the ends of its interval by the quantile z of the reference distribution.
 
     Attributes:
@@ -146,7 +146,7 @@ class _Curve(NamedTuple):
     high: Matrix
 
     @classmethod
-    def from_source(cls, source: Sequence[Any]) -> _Curve:
+    def from_source(cls, source: Sequence[Any]) -> _QuantileEnds:
         """Read a curve from JSON, which has null for infinite numbers."""
         name, degrees, *numbers, low, high = source
         value, expected, limit = (
@@ -187,7 +187,7 @@ class AnswerQuantiles(Model):
 
     type: ClassVar = "answer-quantiles"
 
-    curves: tuple[_Curve, ...]
+    curves: tuple[_QuantileEnds, ...]
     influence: Matrix
     asked: str
     epsilon: float
@@ -273,7 +273,10 @@ class AnswerQuantiles(Model):
     def from_source(cls, source: Mapping[str, Any], design: Any) -> AnswerQuantiles:  # noqa: ARG003 - it names none
         try:
             curves = tuple(
-                map(_Curve.from_source, documents.field(source, "curves", list))
+                map(
+                    _QuantileEnds.from_source,
+                    documents.field(source, "curves", list),
+                )
             )
             fields = {name: source[name] for name in _FIELDS}
         except (KeyError, TypeError, ValueError):
@@ -320,7 +323,9 @@ class _OrderedRows(NamedTuple):
         last = np.append(np.flatnonzero(np.diff(ordered)), len(ordered) - 1)
         return cls(rows.outcome, order, last, vector(ordered[last]), rows.sampling)
 
-    def curve(self, cell: AnswerCell, target: float, interpolation: str) -> _Curve:
+    def curve(
+        self, cell: AnswerCell, target: float, interpolation: str
+    ) -> _QuantileEnds:
         """Return the quantile τ of an answer with its intervals; it has no name yet."""
         weights = self.sampling.weights * cell.values
         total = weights.sum()
@@ -334,7 +339,7 @@ class _OrderedRows(NamedTuple):
             if interpolation == "hull"
             else self._interpolated(weights, target)
         )
-        return _Curve(
+        return _QuantileEnds(
             "",
             0,
             value,
