@@ -31,7 +31,13 @@ F = Fraction
 CASES = [
     (size, epsilon, delta, ceiling)
     for size in (2, 3, 4, 5, 6)
-    for epsilon, delta in [("0.1", "0.01"), ("0.5", "0.05"), (1, "0.1"), (2, "0.01")]
+    for epsilon, delta in [
+        ("0.1", "0.01"),
+        ("0.1", "0.2"),  # where ε of the ceiling is more than twice ε
+        ("0.5", "0.05"),
+        (1, "0.1"),
+        (2, "0.01"),
+    ]
     for ceiling in (None, exact.rational(epsilon) * F(5, 2))
 ]
 
@@ -245,6 +251,14 @@ def test_the_reason_names_the_class_that_was_searched() -> None:
     assert least_risk(50, math.e, 0.1, math.exp(2.5)) is None
     exposing = dn.optimal(20, Relaxed(1, 0.1), expose=True)
     assert "smaller by more than 0.0001%" in str(exposing)
+
+
+def test_small_sets_are_tried_too_where_not_all_sizes_are() -> None:
+    all_sizes, some_sizes = (
+        total_variance(dn.relaxed_subset(size, 4, "0.1")) / (size - 1)
+        for size in (2000, 2001)
+    )
+    assert some_sizes == pytest.approx(all_sizes, rel=1e-3)
 
 
 def test_mixtures_are_those_of_the_linear_program() -> None:

@@ -177,6 +177,9 @@ def test_groups_of_a_domain_are_that_part_alone(clustered: bool) -> None:
             assert by_quantile.interval(
                 f"{browser} · {quantile}"
             ) == median.interval(quantile)
+        (difference,) = np.diff(means)
+        name = f"{browser} · high − low"
+        assert by.about("difference").params[name] == pytest.approx(difference)
     assert by.about("difference").groups == ("A", "B")
 
 
@@ -294,6 +297,22 @@ def test_a_census_varies_by_the_device_alone() -> None:
         rows["y"], dn.read_confidence(rows["value"], 0), **census
     ).interval("low · median")
     assert high - low < 0.05  # nothing varies: the values next to the median
+
+
+@pytest.mark.parametrize("population", [None, 480])
+def test_quantiles_of_a_mirrored_outcome_are_mirrored(
+    population: int | None,
+) -> None:
+    rows = frame()
+    found, mirrored = (
+        dn.quantiles_by_answer(
+            side * rows["y"], responses(rows), [share], population=population
+        )
+        for side, share in ((1, 0.9), (-1, 0.1))
+    )
+    for name, other in zip(found.params, mirrored.params, strict=True):
+        low, high = mirrored.interval(other)
+        assert list(found.interval(name)) == pytest.approx([-high, -low])
 
 
 def test_intervals_of_all_looks_are_wider_by_the_multiplier() -> None:

@@ -389,6 +389,17 @@ def _quantile(level: float) -> float:
     return float(norm.isf((1 - level) / 2))
 
 
+def test_a_stake_of_the_bernstein_interval_is_set_before_its_value_is_seen() -> None:
+    """So the middle is linear in the last value, whose stake does not depend on it."""
+    before = np.arange(400) % 3 / 2
+    low, half, high = (
+        sum(sequences.bernstein_bounds(np.append(before, last), 0, 1, 0.95))
+        for last in (0.0, 0.5, 1.0)
+    )
+    assert low < half < high
+    assert half - low == pytest.approx(high - half, rel=1e-6)
+
+
 def test_bernstein_refuses_values_outside_of_the_range() -> None:
     for values in ([0.5, 1.5], []):
         with pytest.raises(InvalidRequest, match="leave the range"):

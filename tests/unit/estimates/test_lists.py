@@ -222,6 +222,8 @@ def test_people_without_a_count_are_told_of() -> None:
     found = dn.list_experiment(counts, [0] * 5 + [1] * 5, n_items=2)
     assert found.summary().missing == 2
     assert found.value == pytest.approx(0.25)
+    arms = [None, *[0] * 4, *[1] * 5]
+    assert dn.list_experiment(counts, arms, n_items=2).summary().missing == 3
 
 
 def test_the_channel_of_the_treated_arm_is_exact_and_proves_both_ends() -> None:

@@ -200,6 +200,14 @@ def test_an_interval_of_the_strength_has_its_level(level: float) -> None:
     assert tails == pytest.approx([(1 - level) / 2] * 2, rel=0.2)
 
 
+def test_answers_that_look_quite_independent_leave_the_strength_an_interval() -> (
+    None
+):
+    direct = dn.product({"a": dn.direct(), "b": dn.direct()})
+    low, high = dn.cross_table(dn.Tally(direct, [25] * 4)).cramers_v_interval()
+    assert 0 == low < high < 0.3
+
+
 def test_correlation_with_numbers() -> None:
     """Freed of the device, it is on average that of the answers; errors are those seen."""
     rng, source, n = np.random.default_rng(3), seeded("correlation"), 4000

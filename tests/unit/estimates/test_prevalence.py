@@ -10,6 +10,7 @@ import pytest
 from scipy.optimize import minimize
 from scipy.special import xlogy
 from scipy.stats import chi2
+from scipy.stats import t as student
 
 import deniable as dn
 from deniable.errors import InvalidRequest, NotEstimable
@@ -127,6 +128,23 @@ def test_results_of_a_sample_bring_their_weights_and_clusters() -> None:
     )
     assert wide > 1.3 * narrow
     assert dn.Statistic.from_json(grouped.to_json(), None) == grouped
+
+
+def test_intervals_from_few_clusters_take_the_quantiles_of_t() -> None:
+    """The ends of Fieller's interval, where the distance is t times its error, with the degrees of 6 clusters."""
+    results = np.repeat(["no", "yes"], [480, 120])
+    sampling = dn.Sampling(clusters=np.random.default_rng(1).permutation(600) % 6)
+    responses = dn.Responses.of(dn.direct(), results)
+    found = dn.prevalence(
+        responses, sampling=sampling, sensitivity=(90, 100), specificity=(196, 200)
+    )
+    v, u, t = 0.9, 0.02, 0.2
+    error = dn.estimate(responses, sampling=sampling).bse["yes"]
+    for end in found.interval("prevalence", method="fieller"):
+        variance = error**2 + end**2 * v * (1 - v) / 100
+        variance += (1 - end) ** 2 * u * (1 - u) / 200
+        distance = abs(t - u - end * (v - u))
+        assert distance / variance**0.5 == pytest.approx(student.ppf(0.975, 5))
 
 
 def test_words_are_those_of_tests() -> None:

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.stats import binom
+from scipy.stats import t as student
 
 import deniable as dn
 from deniable.errors import (
@@ -186,6 +187,29 @@ def test_the_finest_stage_counts_once() -> None:
     assert dn.estimate(by_device, sampling=SAMPLE).value == pytest.approx(
         dn.estimate(sent, sampling=SAMPLE, reached=REACHED).value
     )
+
+
+def test_levels_beyond_the_interval_of_a_quantile_are_sure_by_the_quantile_of_t() -> (
+    None
+):
+    """Of 5 clusters: the share at or below each level that is left out lies t errors away."""
+    design = dn.number_design(0, 20, 4, levels=21)
+    sent = dn.Responses.of(
+        design, np.random.default_rng(2).integers(21, size=5000), codes=True
+    )
+    sampling = dn.Sampling(clusters=np.arange(5000) % 5)
+    shares = [0.1, 0.3, 0.5, 0.7, 0.9]
+    found = dn.estimate(sent, sampling=sampling, quantiles=shares)
+    levels = found.evidence[0].shares
+    below = np.tri(20, 21)
+    cumulated, errors = (
+        below @ levels.value,
+        np.sqrt(np.diagonal(below @ levels.cov_params() @ below.T)),
+    )
+    for share, name in zip(shares, list(found.params)[2:], strict=True):
+        low, high = map(int, found.interval(name))
+        away = np.abs(cumulated - share) / errors
+        assert (np.delete(away, range(low, high)) > student.ppf(0.975, 4)).all()
 
 
 def test_numbers_along_a_ladder_have_a_mean() -> None:

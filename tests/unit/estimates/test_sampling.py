@@ -350,6 +350,15 @@ def test_replicates_agree_with_linearization_for_totals_and_nearly_for_means() -
     assert jackknife.value == pytest.approx(linear.value)
     assert jackknife.total.cov_params() == pytest.approx(linear.total.cov_params())
     assert jackknife.errors == pytest.approx(linear.errors, rel=0.02)
+    part, part_jackknife = (
+        dn.estimate(
+            OFTEN, sampling=dn.Sampling(**KNOWN, fraction=0.3, replicates=replicates)
+        )
+        for replicates in (None, "jackknife")
+    )
+    assert part_jackknife.total.cov_params() == pytest.approx(
+        part.total.cov_params()
+    )
     draws = dn.Replicates("bootstrap", count=2000, source=Seeded("bootstrap"))
     bootstrap = dn.estimate(OFTEN, sampling=dn.Sampling(**KNOWN, replicates=draws))
     # 6 of its own standard errors
@@ -473,7 +482,11 @@ def test_raked_weights_meet_every_margin_and_stay_positive() -> None:
                 total
             )
     assert (raked.weights > 0).all()
-    assert dn.estimate(YES, sampling=raked).total.value.sum() == pytest.approx(540)
+    found = dn.estimate(YES, sampling=raked)
+    assert found.total.value.sum() == pytest.approx(540)
+    margins = {name: COLUMNS[name] for name in totals}
+    twice = dn.Sampling(**{**KNOWN, "weights": raked.weights}).rake(margins, totals)
+    assert dn.estimate(YES, sampling=twice).bse == pytest.approx(found.bse)
 
 
 def test_replicates_are_calibrated_one_by_one() -> None:

@@ -173,6 +173,16 @@ def test_the_score_is_the_true_accuracy_on_average() -> None:
     assert means == pytest.approx([0.75, 0.8])
 
 
+def test_a_row_without_a_response_takes_its_weight_along() -> None:
+    design, x = dn.binary("9/10", "7/10"), np.arange(4.0)[:, None]
+    fitted = dn.CorrectedClassifier(Constant(), design).fit(x, ["no", "yes"] * 2)
+    absent, weightless = (
+        fitted.score(x, [first, "no", "yes", "yes"], [weight, 1, 2, 3])
+        for first, weight in ((None, 9), ("no", 0))
+    )
+    assert absent == pytest.approx(weightless)
+
+
 def test_it_is_an_estimator_among_others(people: Any) -> None:
     x, _, truth, sent = people
     some, labels = x[:4000], np.where(np.arange(4000) % 50 == 0, None, sent[:4000])

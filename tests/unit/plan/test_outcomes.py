@@ -37,6 +37,12 @@ def test_a_size_keeps_the_demand_and_one_fewer_does_not() -> None:
     assert narrow <= 150 * (1 + 1e-9) < wide
 
 
+def test_asked_directly_is_the_width_that_a_direct_question_has() -> None:
+    (line,) = dn.plan.by_answer(CHROME, **EXPECTED, n=500).lines
+    direct = dn.plan.by_answer(dn.direct(), **EXPECTED, n=500).value
+    assert line["if asked directly"] == pytest.approx(direct)
+
+
 def test_another_answer_has_another_share() -> None:
     design = dn.k_ary(["a", "b", "c"], epsilon=2)
     by_name, last = (

@@ -384,6 +384,21 @@ def test_groups_that_differ_have_half_the_usual_p_value() -> None:
     assert tested.p_value == pytest.approx(chi2.sf(tested.statistic, 1) / 2)
 
 
+def test_a_term_beside_the_same_intercepts_has_the_usual_p_value() -> None:
+    rows = {
+        "sent": [0] * 60 + [1] * 60 + [0, 1] * 40,
+        "x": [0, 1, 1] * 66 + [0, 1],
+        "village": [n // 20 for n in range(200)],
+    }
+    large, small = (
+        dn.regress(f"sent ~ {terms}", rows, design=FORCED, intercepts="village")
+        for terms in ("x", "1")
+    )
+    tested = large.compare(small)
+    assert (tested.df, tested.border) == (1, 0)
+    assert tested.p_value == pytest.approx(chi2.sf(tested.statistic, 1))
+
+
 def test_too_few_say_yes_for_the_device() -> None:
     """Forced response 1/6, 1/6, 20 yes of 200: other packages end in a matrix error (data README, 'fall over')."""
     found = dn.regress(
@@ -503,6 +518,21 @@ def test_effects_go_through_the_formula() -> None:
     assert [ours.bse[name] for name in ("x", "old")] == pytest.approx(
         theirs.margeff_se, abs=1e-6
     )
+
+
+def test_rows_that_hardly_count_leave_the_errors_of_effects_alone() -> None:
+    frame = table()
+    far = frame.assign(x=frame["x"] + 3, w=frame["w"] * 1e-9)
+    alone, joined = (
+        dn.regress(
+            "sent ~ x",
+            rows,
+            design=FORCED,
+            sampling=dn.Sampling("w", clusters="village", data=rows),
+        ).effects()
+        for rows in (frame, pd.concat([frame, far], ignore_index=True))
+    )
+    assert joined.bse["x"] == pytest.approx(alone.bse["x"], rel=1e-5)
 
 
 REFERENCES = {

@@ -210,6 +210,15 @@ def test_people_at_different_stages_are_combined() -> None:
     )
 
 
+def test_rounding_stays_in_doubt_where_everybody_is_asked() -> None:
+    """Half of 400 people at each of two levels, 5 apart: rounding may have drawn all of that."""
+    design = number_design(0, 10, epsilon=20, levels=3)
+    found = dn.estimate(dn.Tally(design, [200, 200, 0]), population=400).mean
+    low, high = found.interval("mean")
+    assert found.error == pytest.approx(2.5 / 20, rel=1e-3)
+    assert high - low == pytest.approx(2 * 1.96 * 2.5 / 20, rel=0.02)
+
+
 def test_an_interval_is_that_of_the_share_carried_over() -> None:
     found = dn.estimate(tally(two(-10, 30), {"-10": 400, "30": 600})).mean
     for method in (None, "normal", "exact", "chebyshev"):
