@@ -137,6 +137,23 @@ def rung(step: Any, *stages: Callable[[Any], None], drawn: Any = None) -> Change
     return change
 
 
+def other_supports(document: Any, stated: Any) -> None:
+    """Put a hash with the same levels in the place of the coarser stage: response 0 supports answer 0, and not 1."""
+    old = document["designs"][0]["channel"]
+    document["designs"][0]["channel"] = {
+        "kind": "hashing",
+        "size": 3,
+        "values": 3,
+        "same": old["large"],
+        "other": old["small"],
+    }
+    stated["parts"][0]["witness"] = {
+        "response": "0",
+        "likely": "0",
+        "unlikely": "1",
+    }
+
+
 def scheme(**fields: Any) -> Change:
     return lambda document, _: document["scheme"].update(fields)
 
@@ -200,6 +217,7 @@ def other_labels(document: Any, _: Any) -> None:
 WARNER, MATRIX = dn.warner(p="3/4"), dn.matrix([["3/4", "1/4"], ["1/4", "3/4"]])
 BITS, SETS = dn.unary(4, 1), dn.subset(5, 1, t=2)
 HADAMARDS = dn.ladder([dn.hadamard(5, e) for e in (1, 2)])
+THREE_ROWS = dn.ladder([dn.hadamard(3, e) for e in (1, 2)])
 TABLES = dn.ladder([dn.binary("6/10", "7/10"), dn.binary("8/10", "8/10")])
 UNARIES = dn.ladder([dn.unary(4, e) for e in (1, 2)])
 SUBSETS = dn.ladder([dn.subset(5, e, t=2) for e in (1, 2)])
@@ -350,9 +368,16 @@ FORGED: dict[str, tuple[Any, Change, str]] = {
     "bits made otherwise": (
         UNARIES, rung({"kind": "bits", "hit": "1/2", "stray": "1/2"}, *bit_stages((6, 4), (8, 2))), "not the garbling",
     ),
+    "responses that are kept, of a channel with other supports": (THREE_ROWS, other_supports, "not the garbling"),
     "sets whose shares are negative": (
         SUBSETS,
         rung({"kind": "sets", "shares": [[2, 2, "3/2", "0", "-1/2"]]}, stage(0, inside="7", total="10"),
+             stage(1, inside="6", total="10")),
+        "negative",
+    ),
+    "sets of which one share is negative, and none is above 1": (
+        SUBSETS,
+        rung({"kind": "sets", "shares": [[2, 2, "1", "1/2", "-1/2"]]}, stage(0, inside="8", total="15"),
              stage(1, inside="6", total="10")),
         "negative",
     ),

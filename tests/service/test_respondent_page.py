@@ -354,6 +354,18 @@ def test_stages_are_released_on_later_visits(
     ]
 
 
+def test_an_answer_that_is_kept_for_stages_goes_with_what_is_withdrawn(
+    visit: Coming,
+) -> None:
+    with visit() as found:
+        found.take_part("stages", 1, keep=True)
+        assert "okapi" in found.kept()
+        for _ in range(2):
+            found.page.click("#withdraw")
+        found.page.wait_for_selector("#status:not(:empty)")
+        assert "okapi" not in found.kept()
+
+
 def test_a_stage_is_drawn_once_though_the_connection_breaks(visit: Coming) -> None:
     with visit() as found:
         found.take_part("stages", 1, keep=True)

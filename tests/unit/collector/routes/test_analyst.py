@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import tempfile
 from pathlib import Path
 
 import pyarrow.csv as pacsv
@@ -116,6 +117,7 @@ def test_an_export_is_counted_as_it_was_sent(
     analyst: str,
     tmp_path: Path,
     kind: str,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     for symbol in ("no", "yes"):
         assert (
@@ -133,6 +135,8 @@ def test_an_export_is_counted_as_it_was_sent(
     )
     database.close("small")
     answered._app.state.collector.surveys.forget()
+    # the system's folder for such files is not there: what spills lies beside the database
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "nowhere"))
     found = answered.ask(
         "GET", f"{BASE}/exports/smokes.{kind}", authorization=analyst
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 
 import pytest
@@ -125,3 +126,17 @@ def test_a_reader_who_stays_is_not_disturbed_and_keeps_nothing_for_ever(
         assert tables.rows("SELECT count(*) FROM response") == [(2,)]
     assert store.rewrite(at_once=True)
     assert [store.stored(entry.id, key) for key in keys] == [(Sent(0, 0, 1),)] * 3
+
+
+def test_tokens_that_were_spent_lie_in_the_order_of_their_hashes(
+    store: Store, entry: Entry
+) -> None:
+    for number in range(40):
+        token = hashlib.sha256(bytes([number])).digest()
+        with store.transaction() as tables:
+            tables.insert("spent", ("hash", "survey"), [(token, entry.id)])
+    assert store.rewrite(at_once=True)
+    with store.transaction(write=False) as tables:
+        tokens = [bytes(token) for (token,) in tables.rows("SELECT hash FROM spent")]
+    assert len(tokens) == 40
+    assert tokens == sorted(tokens)
