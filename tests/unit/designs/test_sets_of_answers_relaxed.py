@@ -253,14 +253,6 @@ def test_the_reason_names_the_class_that_was_searched() -> None:
     assert "smaller by more than 0.0001%" in str(exposing)
 
 
-def test_small_sets_are_tried_too_where_not_all_sizes_are() -> None:
-    all_sizes, some_sizes = (
-        total_variance(dn.relaxed_subset(size, 4, "0.1")) / (size - 1)
-        for size in (2000, 2001)
-    )
-    assert some_sizes == pytest.approx(all_sizes, rel=1e-3)
-
-
 def test_mixtures_are_those_of_the_linear_program() -> None:
     ratio, cap = exact.exp_below(1), exact.exp_below(2)
     mix = best_patterns(10, ratio, F(1, 10), cap)
