@@ -52,6 +52,7 @@ REACHED = {  # through the verbs, an engine, or the book or device that takes a 
     "bulk.columns.BulkRows.__init__": "bulk.columns.Responder.__init__",
     "types.ladder.respond.respond": "verbs.respond, ladder",
     "types.drawn.respond.respond": "verbs.respond, drawn items",
+    "types.buckets.respond.respond": "verbs.respond, numbers in buckets",
     "types.edges.respond.respond": "verbs.respond, edges",
     "types.key_value.respond.respond": "verbs.respond, key-value",
     "types.numbers.respond.respond": "verbs.respond, numbers",
@@ -64,6 +65,7 @@ REACHED = {  # through the verbs, an engine, or the book or device that takes a 
     "types.strings.draw.respond_all": "verbs.respond_all, strings",
     "types.numbers.draw.respond_all": "verbs.respond_all, numbers",
     "types.drawn.draw.respond_all": "verbs.respond_all, drawn items",
+    "types.buckets.draw.respond_all": "verbs.respond_all, numbers in buckets",
 }
 ENTRANCES = {
     "chance: secrets.token_bytes(count)": "chance.bits",

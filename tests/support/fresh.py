@@ -34,7 +34,8 @@ from deniable.bulk import gradual, shuffles, steps
 from deniable.bulk import random_words as words
 from deniable.bulk.columns import Responder
 from deniable.bulk.edges import Edges
-from deniable.channel import Channel
+from deniable.channel import Channel, Patterns
+from deniable.channel.patterns import LikelihoodLevel, LikelihoodPattern, Weighted
 from deniable.client import Client, Hub
 from deniable.collector import access, limits, signing
 from deniable.collector.pages import respondent
@@ -50,6 +51,7 @@ from deniable.survey import Keys, Link
 from deniable.survey.arms import SurveyArm, draw_arm
 from deniable.types.deck import respond as cards
 from deniable.types.drawn import draw as drawn
+from deniable.types.drawn.design import DrawnChannel
 from deniable.types.key_value import draw as key_value
 from deniable.types.key_value import respond as key_value_responses
 from deniable.types.key_value import schemes
@@ -189,6 +191,15 @@ COARSE, FINE = dn.k_ary(5, epsilon=1), dn.k_ary(5, epsilon=2)
 LADDER = dn.ladder([COARSE, FINE])
 RUNG = LADDER.relaxations[0]
 BIT_RUNG = dn.relax(dn.rappor(32, epsilon=1), dn.rappor(32, epsilon=2))
+PATTERNS = Patterns(
+    5,
+    (
+        Weighted(
+            1, LikelihoodPattern((LikelihoodLevel(4, 1), LikelihoodLevel(1, 3)))
+        ),
+    ),
+    1,
+)
 DRAWN = dn.drawn_items([dn.warner(1), dn.warner(1)])
 UE, GRR, CLUB = (
     dn.pckv_ue(3, 1, padding=1),
@@ -265,6 +276,8 @@ def one_by_one() -> dict[str, Path_]:
             each.answer for each in key_value_responses.settle(UE, {"0": 0}, marked)
         ],
         "types.numbers.respond.rounded": lambda: dn.rounded(NUMBER, HALF),
+        "channel.patterns.Patterns.draw": lambda: PATTERNS.draw(0),
+        "types.drawn.design.DrawnChannel.draw": lambda: DrawnChannel(DRAWN).draw(0),
         "types.drawn.design.DrawnDesign.draw_hand": lambda: (
             DRAWN.draw_hand().attributes
         ),
