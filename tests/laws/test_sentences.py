@@ -57,6 +57,8 @@ def possible_values(
 ) -> tuple[float, float]:
     """Return what a number can be, by its design."""
     own = name.rpartition(" · ")[2]
+    if design.asks == "numbers in buckets":
+        return design.buckets.low, design.buckets.high
     if design.asks == "numbers":
         low, high = float(design.range.low), float(design.range.high)
         if quantity == "difference":
