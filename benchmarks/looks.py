@@ -28,7 +28,7 @@ from deniable.estimates.intervals import Interval
 from deniable.estimates.linear import floats
 from deniable.types.numbers.count import NumberTally
 
-SURVEYS = 400
+SURVEYS = 2_000
 LEVEL, PLANNED, FIRST, LAST, LAST_DRAWN = 0.95, 1_000, 100, 100_000, 10_000
 LIMIT = -np.log(1 - LEVEL)
 SHARES = (0.0, 0.01, 0.1, 0.5)
@@ -126,7 +126,7 @@ def simulate(
     for all_looks in LOOKS.values():
         looks, repetitions, fails = all_looks, surveys, 0
         if len(looks) > 1_000:
-            looks, repetitions = looks[looks <= LAST_DRAWN], surveys // 2
+            looks, repetitions = looks[looks <= LAST_DRAWN], surveys // 10
         added = np.diff(looks, prepend=0)
         for _ in range(repetitions):
             tallies = generator.multinomial(added, rates / rates.sum()).cumsum(
@@ -221,8 +221,8 @@ How often always-valid 95 % intervals miss at some of many looks: 10 or 1,000 be
 after each response from the 100th on, tuned for 1,000. Wanted are at most 5 %. The last column is their width at
 100,000 responses over that of the interval for one look, wanted at most 2.2. Rows of shares are exact; means of numbers
 from 0 to 10 at ε = 2 and contrasts at ε = 1 are drawn {SURVEYS:,} times (a standard error of
-{standard_error(SURVEYS)}), those after each response {SURVEYS // 2:,} times up to {LAST_DRAWN:,} responses
-({standard_error(SURVEYS // 2)}).
+{standard_error(SURVEYS)}), those after each response {SURVEYS // 10:,} times up to {LAST_DRAWN:,} responses
+({standard_error(SURVEYS // 10)}).
 """
     yield f"| number | {' | '.join(LOOKS)} | width |"
     yield f"|{' --- |' * (len(LOOKS) + 2)}"
