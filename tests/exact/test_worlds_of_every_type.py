@@ -339,7 +339,7 @@ def test_numbers_in_a_range(design: dn.NumberDesign) -> None:
 
 def test_bits_of_strings() -> None:
     """Bits are told without bias. Which strings they are is chosen by a lasso, which promises no such thing."""
-    design = dn.string_design(dn.Bloom(4, cohorts=2), f="1/2")
+    design = dn.string_design(dn.Bloom(4, cohorts=2), f="1/4")
     bits = design.bloom.bits
     channel = Filter(
         bits, design.channel.hit, design.channel.stray, design.channel.total
@@ -373,7 +373,7 @@ def test_bits_of_strings() -> None:
 
 def test_strings_from_the_counts_that_are_expected() -> None:
     shares = {"Smith": 0.5, "Jones": 0.25, "Miller": 0.25}
-    design = dn.string_design(dn.Bloom(16, cohorts=8), f="1/2")
+    design = dn.string_design(dn.Bloom(16, cohorts=8), f="1/4")
     people = 16_000
     ones = np.array(
         [

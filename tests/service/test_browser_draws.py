@@ -101,6 +101,26 @@ def test_the_golden_vectors_of_other_types(part: str, scripts: Page) -> None:
         ), each["name"]
 
 
+def test_a_text_is_written_in_one_way(scripts: Page) -> None:
+    """An accent is one letter or two; both give the response of Python to the same text."""
+    design = dn.string_design(dn.Bloom(64, hashes=4, cohorts=4), epsilon=20)
+    script = bytes(range(256)) * 8
+    jobs = [
+        {
+            "design": design.to_json(),
+            "bytes": browser.packed(script),
+            "answers": [answer],
+        }
+        for answer in ("Zo\u00eb", "Zoe\u0308", "Zoe")
+    ]
+    one, two, other = (
+        found["symbols"] for found in browser.run(scripts, "draw", jobs)
+    )
+    sent = dn.respond(design, "Zoe\u0308", source=ScriptedSource(script))
+    assert one == two == [vectors.written(sent)]
+    assert other != one
+
+
 HOURS = dn.number_design(0, 80, 1)
 
 
@@ -518,8 +538,8 @@ def test_the_scripts_draw_and_do_nothing_else() -> None:
     ]
     assert len(files) > 5
     code = {file.name: file.read_text(encoding="utf-8") for file in files}
-    assert sum(map(len, code.values())) < 98_000
-    of_types = {"drawn.js"}  # loaded where they are asked
+    assert sum(map(len, code.values())) < 114_000
+    of_types = {"drawn.js", "items.js", "strings.js"}  # loaded where they are asked
     assert sum(map(len, (code[each] for each in {*code} - of_types))) < 92_000
     banned = r"Math\.random|fetch|XMLHttp|sendBeacon|WebSocket|localStorage|sessionStorage|console|document|https?:"
     assert {

@@ -17,7 +17,16 @@ from deniable.collector.pages.analyst import question_page, tally_file, to_csv
 from deniable.collector.pages.render import render
 from deniable.collector.store import Sent, Submission
 from deniable.survey.catalogue import locale
-from tests.support.respondents import TICKED, Answer, Coming, Running
+from tests.support.respondents import (
+    ANIMALS,
+    MARKED,
+    RATED,
+    TICKED,
+    WRITTEN,
+    Answer,
+    Coming,
+    Running,
+)
 from tests.support.seeded import Seeded
 from tests.support.vectors import written
 
@@ -75,6 +84,33 @@ FIELDED = [
         0,
         [],
         {},
+    ),
+    Fielded(
+        RATED,
+        (
+            ({"ticked": [[1, 5], [3, 2]]}, {"item1": 5, "item3": 2}),
+            ({"ticked": [[2, 1]]}, {"item2": 1}),
+        ),
+        0,
+        {"ticked": [[1, 0]]},
+        {},
+    ),
+    Fielded(
+        MARKED,
+        (
+            ({"ticked": [[0, 5], [4, 2]]}, {"item0": 1, "item4": -0.5}),
+            ({"ticked": []}, {}),
+        ),
+        0,
+        [],
+        {},
+    ),
+    Fielded(
+        WRITTEN,
+        ((f"  {ANIMALS[0]} ", ANIMALS[0]), (ANIMALS[1], ANIMALS[1])),
+        0,
+        "x" * 201,
+        {"candidates": ANIMALS},
     ),
 ]
 every_type = pytest.mark.parametrize(

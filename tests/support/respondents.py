@@ -279,6 +279,51 @@ TICKED = _survey(
 )
 """Tick all that apply: one item is drawn, and something is sent about that one alone."""
 
+RATED = _survey(
+    "rated",
+    _question(
+        "animals",
+        _ITEMS,
+        design={
+            "family": "lpp_club",
+            "items": [f"item{number}" for number in range(len(_ITEMS))],
+            "epsilon": 1,
+            "low": 1,
+            "high": 5,
+        },
+    ),
+)
+"""Items with a rating each: one is drawn, and something is sent about that one alone."""
+
+MARKED = _survey(
+    "marked",
+    _question(
+        "animals",
+        _ITEMS,
+        design={
+            "family": "pckv_ue",
+            "items": [f"item{number}" for number in range(len(_ITEMS))],
+            "epsilon": 1,
+            "padding": 2,
+        },
+    ),
+)
+"""Items with a weight each, and a mark for every one of them."""
+
+WRITTEN = _survey(
+    "written",
+    _question(
+        "name",
+        ANIMALS,
+        design={
+            "family": "string_design",
+            "epsilon": 2,
+            "bloom": {"bits": 16, "hashes": 2, "cohorts": 16},
+        },
+    ),
+)
+"""A text that is entered."""
+
 ALL = (
     BROWSER,
     SEVERAL,
@@ -294,6 +339,9 @@ ALL = (
     AMOUNT,
     TOGETHER,
     TICKED,
+    RATED,
+    MARKED,
+    WRITTEN,
     CLOSED,
 )
 
@@ -452,7 +500,7 @@ async ({ answers, keep }) => {
     if (section.dataset.step === "question") {
       const answer = answers[number];
       number += 1;
-      const [list, amount] = [section.querySelector("select"), section.querySelector("[data-amount]")];
+      const [list, amount] = [section.querySelector("select"), section.querySelector("[data-amount], [data-text]")];
       const parts = section.querySelectorAll("[data-part]");
       if (answer?.ticked) {
         if (!answer.ticked.length) section.querySelector("[data-none]").click();

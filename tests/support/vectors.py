@@ -24,8 +24,10 @@ from deniable.designs import (
 )
 from deniable.types import operation
 from deniable.types.drawn.design import drawn_items
+from deniable.types.key_value.design import lpp, lpp_club, pckv_grr, pckv_ue
 from deniable.types.numbers.respond import level_below
 from deniable.types.numbers.respond import respond as respond_number
+from deniable.types.strings.design import Bloom, Prefixes, string_design
 from tests.support.hands import HARD, Counted, everybody, planted, scalar
 
 FILE = Path(__file__).parents[1] / "golden" / "vectors.json"
@@ -119,6 +121,44 @@ TYPED: dict[str, tuple[Any, list[tuple[Any, str]]]] = {
             ({"1": "yes", "2": "4", "3": "no", "4": "1"}, "yes · 4 · no · 1"),
             ({"1": "no", "2": "0", "3": "no", "4": "2"}, "no · 0 · no · 2"),
         ],
+    ),
+    "one item of three, rated": (
+        lpp_club(["a", "b", "c"], 1, low=1, high=5),
+        [({"a": 5, "c": 2}, "5 · none · 2"), ({}, "none · none · none")],
+    ),
+    "the sign of one item": (
+        lpp(["a", "b"], 1, 1),
+        [({"b": "1/2"}, "none · 1/2"), ({"a": -1, "b": 1}, "-1 · 1")],
+    ),
+    "a mark for each of four items": (
+        pckv_ue(4, 1, padding=2),
+        [
+            ({"0": 1, "1": "-1/2", "3": 0}, "1 · -1/2 · none · 0"),
+            ({"2": -1}, "none · none · -1 · none"),
+        ],
+    ),
+    "one item of three, or nothing": (
+        pckv_grr(3, 2, padding=2),
+        [
+            ({"1": "1/2"}, "none · 1/2 · none"),
+            ({"0": 1, "1": -1, "2": 0}, "1 · -1 · 0"),
+        ],
+    ),
+    "texts": (
+        string_design(Bloom(70, hashes=3, cohorts=10), epsilon=2),
+        [
+            ("Zoe\u0308", "Zoë"),
+            ("ab" * 90, "ab" * 90),
+            ("\U0001f600 x", "\U0001f600 x"),
+        ],
+    ),
+    "prefixes of texts": (
+        string_design(
+            Prefixes(16, 2, 6, alphabet="abc", lengths=(1, 3)),
+            epsilon=2,
+            optimized=True,
+        ),
+        [("abcab", "abcab"), ("c", "c")],
     ),
 }
 """Designs of other types, and true answers, each with what a page calls it."""

@@ -16,10 +16,10 @@
     coding.labels(array, symbols)    the labels of the responses, as a column of Arrow
     coding.describe(), .show(row)    what a response looks like, and one of them, for messages
 
-There are three: `Codes`, an unsigned integer for each response, `PackedRows`, a bit for each category, and
-`PackedPatterns`, such bits for each level. A new kind of channel has `Codes` unless it says otherwise. NumPy is loaded
-with this module, so that a channel asks for it only when its coding is wanted: respondents draw one response, and load
-the standard library alone.
+There are four: `Coding`, an unsigned integer for each response; `LongCodes`, where there are too many for that;
+`PackedRows`, a bit for each category; and `PackedPatterns`, such bits for each level. A new kind of channel has `Coding`
+unless it says otherwise. NumPy is loaded with this module, so that a channel asks for it only when its coding is wanted:
+respondents draw one response, and load the standard library alone.
 """
 
 from __future__ import annotations
@@ -255,13 +255,9 @@ class Coding:
 
 
 @dataclass(frozen=True)
-class PackedRows(Coding):
-    """Sets of categories as packed bits: bit j of byte i is category 8i + j.
+class LongCodes(Coding):
+    """Rows of bytes, for more responses than a number in an array can tell apart: the number, lowest byte first."""
 
-    Read as one little-endian integer, a row is the number of its response. Bits behind the last category are 0.
-    """
-
-    channel: Sets | Patterns
     ndim: ClassVar[int] = 2
 
     def space(self, rows: int) -> Rows:
@@ -275,6 +271,41 @@ class PackedRows(Coding):
 
     def unpack(self, array: NDArray[Any]) -> list[int]:
         return [int.from_bytes(row.tobytes(), "little") for row in array]
+
+    def read(self, values: object) -> Rows:
+        array = np.asarray(values)
+        if array.shape[1:] != (self.width,) or array.dtype != np.uint8:
+            raise InvalidResponse(
+                f"the responses are of shape {array.shape} and type {array.dtype}; expected {self.width} bytes each."
+            )
+        return array
+
+    def impossible(self, array: NDArray[Any]) -> int | None:
+        numbers = enumerate(self.unpack(array))
+        return next(
+            (row for row, number in numbers if not self.channel.possible(number)),
+            None,
+        )
+
+    def count_into(self, counts: Counts, array: NDArray[Any]) -> None:
+        for number in self.unpack(array):
+            counts[list(self.channel.cells_of(number))] += 1
+
+    def to_bytes(self, array: NDArray[Any]) -> Rows:
+        return np.ascontiguousarray(array)
+
+    def from_bytes(self, rows: Rows) -> NDArray[Any]:
+        return rows
+
+
+@dataclass(frozen=True)
+class PackedRows(LongCodes):
+    """Sets of categories as packed bits: bit j of byte i is category 8i + j.
+
+    Read as one little-endian integer, a row is the number of its response. Bits behind the last category are 0.
+    """
+
+    channel: Sets | Patterns
 
     def read(self, values: object) -> Rows:
         """Return packed rows: given as such, or as a 0 or 1 for each category.
@@ -376,12 +407,6 @@ class PackedRows(Coding):
 
     def count_shapes(self, array: NDArray[Any]) -> Counts:
         return np.bincount(set_sizes(array), minlength=self.shapes)
-
-    def to_bytes(self, array: NDArray[Any]) -> Rows:
-        return np.ascontiguousarray(array)
-
-    def from_bytes(self, rows: Rows) -> NDArray[Any]:
-        return rows
 
     def to_arrow(
         self, array: NDArray[Any], present: NDArray[np.bool_] | None = None

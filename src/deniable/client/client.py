@@ -13,7 +13,13 @@ from typing import Any
 from deniable import blind, exact
 from deniable.chance import SYSTEM, Source
 from deniable.client.connection import Connection
-from deniable.client.state import DeviceState, keep_fact, look_up
+from deniable.client.state import (
+    Answer,
+    DeviceState,
+    category_of,
+    keep_fact,
+    look_up,
+)
 from deniable.db import Closable, Database
 from deniable.designs import Design
 from deniable.errors import (
@@ -30,7 +36,6 @@ from deniable.survey import Link, Question, Survey
 from deniable.survey.disclosure import Disclosure
 from deniable.survey.limits import BUDGET, CEILING, read_limit
 from deniable.survey.signed import StoredReceipt
-from deniable.types.numbers.respond import category_of
 
 KEY_BYTES = 16
 """Bytes of the key that a respondent draws, as the collector expects them."""
@@ -185,9 +190,7 @@ class Client(SurveyDevice):
                 stored_hand = keep_fact(tables, "hand", names)
         return tuple(map(self.survey.question, json.loads(stored_hand)))
 
-    def answer(
-        self, question: str, answer: str | Mapping[str, str] | exact.Rational
-    ) -> Released:
+    def answer(self, question: str, answer: Answer) -> Released:
         """Draw the response to a question, at its coarsest stage; `send` will send it. The answer is not stored.
 
         Where a number is asked for, it is rounded to a level first, and the level takes its place.
@@ -209,7 +212,7 @@ class Client(SurveyDevice):
         self._check(question, definition.design)
         self._ledger.answer(
             question,
-            category_of(definition.design, answer, source=self._source),
+            category_of(definition, answer, self._source),
             self._allowed_stages(definition),
         )
         return self._ledger.release(question, 0, to=self.survey.name)

@@ -5,20 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from os import PathLike
 from pathlib import Path
-from typing import TypeAlias
 
 from deniable import exact
 from deniable.chance import SYSTEM, Source
 from deniable.client.client import KEY_BYTES, SurveyDevice
+from deniable.client.state import Answer, category_of
 from deniable.db import DURABLE, SqliteFile
 from deniable.errors import InvalidRequest, NotAllowed
 from deniable.responses import respond
 from deniable.survey import Link
 from deniable.survey.limits import BUDGET, CEILING
-from deniable.types.numbers.respond import category_of
-
-Answer: TypeAlias = str | Mapping[str, str] | exact.Rational
-"""The truth about one question: a category, one of each attribute, or a number."""
 
 _BATCH_LINES = 5_000  # submissions in a batch: a few megabytes
 _PATIENCE = 60.0  # seconds to wait for another program that uses the file
@@ -173,9 +169,7 @@ class Hub(SurveyDevice):
     ) -> dict[str, str | Mapping[str, str]]:
         """Return the answers with every number rounded to its level."""
         return {
-            name: category_of(
-                self.survey.question(name).design, answer, source=self._source
-            )
+            name: category_of(self.survey.question(name), answer, self._source)
             for name, answer in answers.items()
         }
 

@@ -3,19 +3,46 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from functools import cached_property
+from typing import TypeAlias, cast
 
+from deniable import exact
+from deniable.chance import Source
 from deniable.client.connection import Connection
 from deniable.db import Database, Tables
+from deniable.designs import FieldedDesign
 from deniable.errors import Incompatible, InvalidRequest
-from deniable.survey import Link, Survey
+from deniable.survey import Link, Question, Survey
 from deniable.survey.signed import AuthorSignature
+from deniable.types import find_operation
 
 _TABLES = (
     "CREATE TABLE IF NOT EXISTS fact (name TEXT PRIMARY KEY, value TEXT NOT NULL)",
     "CREATE TABLE IF NOT EXISTS sent (question TEXT NOT NULL, design TEXT NOT NULL, PRIMARY KEY (question, design))",
     "CREATE TABLE IF NOT EXISTS waiting (key TEXT PRIMARY KEY, line TEXT NOT NULL) WITHOUT ROWID",
 )
+
+
+Answer: TypeAlias = str | Mapping[str, str | exact.Rational] | exact.Rational
+"""The truth about one question: a category, one of each attribute, a number, items with weights, or a text."""
+
+
+def category_of(
+    question: Question, answer: Answer, source: Source
+) -> str | Mapping[str, str]:
+    """Return the category that an answer has: a number, or a weight, is rounded to a level first.
+
+    Raises:
+        InvalidAnswer: not one that the question asks for. The message does not repeat it.
+    """
+    design = question.design
+    about = design.about if isinstance(design, FieldedDesign) else design
+    category_of = find_operation(about, "category_of")
+    return cast(
+        str | Mapping[str, str],
+        category_of(about, answer, source=source) if category_of else answer,
+    )
 
 
 class DeviceState:

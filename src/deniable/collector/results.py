@@ -286,7 +286,7 @@ def _read_typed(
         sentence=_typed_sentence(shown, summary, called),
         shares=(),
         notes=tuple(note for note in summary.notes if note not in request.notes),
-        protection=operation(fielded.about, "privacy_text")(fielded.about),
+        protection=_typed_protection(fielded),
         device=(),
         signals=(),
         stages=(),
@@ -305,18 +305,30 @@ def _read_typed(
     )
 
 
+def _typed_protection(fielded: FieldedDesign) -> tuple[str, ...]:
+    privacy_text = find_operation(fielded.about, "privacy_text")
+    if privacy_text:
+        return tuple(privacy_text(fielded.about))
+    if fielded.parity == math.inf:
+        return ("Some responses prove something about an answer.",)
+    return privacy_texts.promise(fielded)
+
+
 def _summarize(shown: ShownQuestion, tally: object) -> Summary[Row]:
-    about = shown.question.about
-    fit = find_operation(about, "fitted") or operation(about, "estimate")
-    estimate = fit(tally)
+    question = shown.question
+    known = [
+        label for texts in question.texts.values() for label in texts.labels
+    ]  # of a text that is entered
+    fit = find_operation(question.about, "fitted") or operation(
+        question.about, "estimate"
+    )
     try:
+        estimate = fit(tally, list(dict.fromkeys(known))) if known else fit(tally)
         summary: Summary[Row] = estimate.summary(
             **request_intervals(shown)._asdict()
         )
-    except InvalidRequest as error:  # no intervals for a second look
-        raise NotEstimable(
-            f"{error.problem} This is shown when the survey has ended.", error.hint
-        ) from None
+    except InvalidRequest as error:  # without candidates, or for a second look
+        raise NotEstimable(error.problem, error.hint) from None
     return summary
 
 

@@ -15,7 +15,13 @@ from deniable import documents, exact
 from deniable.channel import Channel, Product
 from deniable.channel.product import join
 from deniable.designs import labels
-from deniable.designs.labels import Bitstrings, Combinations, LabelIndex, Numbered
+from deniable.designs.labels import (
+    Bitstrings,
+    Combinations,
+    LabelIndex,
+    Numbered,
+    Texts,
+)
 from deniable.designs.registry import FAMILIES
 from deniable.documents import HashedDocument
 from deniable.errors import (
@@ -431,6 +437,8 @@ class FieldedDesign(Design):
         Raises:
             InvalidAnswer: not one of this design's; the message does not repeat it.
         """
+        if isinstance(self.categories, Texts):
+            return self._text_number(self.categories, category)
         if not isinstance(category, Mapping):
             return super().category_number(category)
         if set(category) != set(self.attributes):
@@ -439,6 +447,14 @@ class FieldedDesign(Design):
             )
         answers = [category[attribute] for attribute in self.attributes]
         return super().category_number(labels.SEPARATOR.join(answers))
+
+    def _text_number(self, texts: Texts, text: object) -> int:
+        number = texts.find(text) if isinstance(text, str) else None
+        if number is None:
+            raise InvalidAnswer(
+                f"this answer is no text of up to {texts.n_bytes} bytes; expected one."
+            )
+        return number
 
     def __repr__(self) -> str:
         return repr(self.about)

@@ -299,6 +299,37 @@ class Bitstrings(Computed):
         return int(text[:0:-1], 2)
 
 
+class Texts(Computed):
+    """All texts of so many bytes, as labels: the number of one is a one before its bytes in Unicode's NFC and UTF-8.
+
+    Example:
+        >>> texts = Texts(20)
+        >>> texts.index("Zoë") == texts.index("Zoe\u0308"), texts[texts.index("Zoë")], "" in texts
+        (True, 'Zoë', False)
+    """
+
+    KIND = "texts"
+    __slots__ = ("n_bytes",)
+
+    def __init__(self, n_bytes: int) -> None:
+        super().__init__(n_bytes, 1 << 8 * n_bytes + 1)
+        self.n_bytes = n_bytes
+
+    def label(self, number: int) -> str:
+        content = number.to_bytes(self.n_bytes + 1, "big").lstrip(b"\0")[1:]
+        return content.decode(errors="replace")
+
+    def find(self, text: str) -> int | None:
+        if not text or _has_surrogate(text):
+            return None
+        content = unicodedata.normalize("NFC", text).encode()
+        return (
+            int.from_bytes(b"\1" + content, "big")
+            if len(content) <= self.n_bytes
+            else None
+        )
+
+
 SEPARATOR = " · "
 
 

@@ -193,8 +193,9 @@ def _build_design(parameters: dict[str, Any]) -> AnyDesign:
         name: family.build for name, family in FAMILIES.items()
     }
     for asks in FOLDERS:
-        more = find_type_operation(asks, "BUILDERS") or ()
-        builders |= {build.__name__: build for build in more}
+        for name in ("BUILDERS", "FAMILIES"):
+            more = find_type_operation(asks, name) or ()
+            builders |= {build.__name__: build for build in more}
     if not isinstance(family, str) or family not in builders:
         raise InvalidRequest(
             f"the family is {quoted(family)}; expected one of {', '.join(sorted(builders))}."

@@ -11,7 +11,7 @@ from typing import Any, TypeVar, cast
 
 from deniable import documents
 from deniable.designs import AnyDesign, Design, FieldedDesign
-from deniable.designs.labels import Combinations, size
+from deniable.designs.labels import Combinations, Texts, size
 from deniable.errors import Incompatible, InvalidRequest, quoted, require_choice
 from deniable.order.ladders import Ladder, as_ladder, stages_of
 from deniable.survey import disclosure as told
@@ -166,7 +166,8 @@ class Question:
         texts = self.texts[language]
         if texts.parts:
             return Combinations(self.part_labels(language))
-        return texts.labels or self.design.categories
+        known = self.design.categories
+        return known if isinstance(known, Texts) else texts.labels or known
 
     def part_labels(self, language: str) -> tuple[tuple[str, ...], ...]:
         """Return what the answers to each attribute are called in a language, of a question in parts."""
@@ -415,7 +416,8 @@ class Question:
             ("labels", texts.labels, self.design.channel.answers),
             ("symbols", texts.symbols, self.design.channel.responses),
         ):
-            if label_texts and len(label_texts) != expected:
+            is_entered = isinstance(self.design.categories, Texts)
+            if label_texts and not is_entered and len(label_texts) != expected:
                 raise InvalidRequest(
                     f"{self.name!r} has {len(label_texts)} {field}; expected {expected:,}, one for each."
                 )

@@ -66,6 +66,7 @@ FILES: dict[str, str] = {
     "estimate_sampled": "sampling",
     "parse_answer": "respond",
     "expected_answer": "respond",
+    "category_of": "respond",
     "privacy_facts": "claims",
     "DESIGN": "design",
     "BUILDERS": "design",
@@ -94,6 +95,7 @@ FILES: dict[str, str] = {
     "page_design": "form",
     "trial_design": "form",
     "ticked": "form",
+    "FAMILIES": "form",
     "device_words": "form",
     "variance_curve": "plan",
     "compared_privacy": "plan",
@@ -123,6 +125,8 @@ fitted(tally) → the shares of the categories, without Python's warnings, of ty
 NumberEstimate(shares) → a result about numbers, of the shares of their levels
 parse_answer(design, text) → the answer that a line holds, of types that are answered in lines
 expected_answer(design) → in words, what such a line may hold
+category_of(design, answer, *, source) → the category of a page that an answer has, rounded at random; of types whose
+    answers lie between categories
 privacy_facts(design) → what a design promises, for programs, of types for graphs
 estimate_sampled(responses, sampling) → a result, of people with weights
 sheet(design) → a `Sheet` of response probabilities; tally_sheet(tally) → a `Sheet` of counts
@@ -145,6 +149,7 @@ simulate_tallies(design, people, draws) → counts, a row for each repetition
 tally_inverse(design, method) → the left inverse that estimates shares from such counts
 page_design(design) → what draws on a respondent's page: the design as a `FieldedDesign`, which the page's script
     knows; or a design for categories or numbers, or a ladder; not defined by types that are one of these themselves
+FAMILIES, functions that a survey's file builds designs with, where they are not among `BUILDERS`
 ticked(design) → whether what applies is ticked in a list, of types whose answers have parts
 device_words(design) → the name of the sentence about how the device makes a response, and its facts
 trial_design(design, labels) → a design about something harmless with the same odds, or None

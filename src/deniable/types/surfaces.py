@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from deniable.errors import InvalidRequest
 from deniable.types import FOLDERS, Typed, find_type_operation
 
-__all__ = ["NOT_FIELDED", "SURFACES", "check_surface", "page", "refusals"]
+__all__ = ["FIELDED", "SURFACES", "check_surface", "page", "refusals"]
 
 SURFACES: dict[str, str] = {
     "verbs": "`respond`, `respond_all`, `tally` and `estimate` in Python",
@@ -40,25 +40,12 @@ SURFACES: dict[str, str] = {
 # Reasons that several types share.
 IS_DEALT = "a deck is dealt to all of its people at once; expected a design whose respondents draw by themselves."
 NO_REGRESSION = "a regression explains the answer to one question; expected a design for categories or numbers."
-NO_SCRIPT = "the page's script draws categories, numbers, ladders and cards; expected a design for one of these."
 NOT_BY_HAND = "no spinner, card, die or coin draws this by hand; expected a design for one question with categories."
 NO_PRECISION = "there is no single share or mean to plan for; expected categories, numbers, a deck or drawn attributes."
 NO_SHARE = "quantiles have no share or mean to plan for; expected plan.quantile(), which plans their intervals."
 NO_STAGES = "a ledger raises responses in stages; expected a design for categories or numbers, or a ladder."
-NO_QUESTION = "a survey has no such question; expected a design for categories or numbers, or a ladder."
-NOT_FIELDED: dict[str, str] = dict.fromkeys(
-    ("survey file", "page", "collector", "client"), NO_QUESTION
-)
-
-NOT_ONE_QUESTION: dict[str, str] = {
-    **NOT_FIELDED,
-    "regression": NO_REGRESSION,
-    "browser draw": NO_SCRIPT,
-    "field kit": NOT_BY_HAND,
-    "plan": NO_PRECISION,
-    "ledger": NO_STAGES,
-}
-"""What refuses items, edges and strings, which are not the answer to one question with categories."""
+FIELDED = ("survey file", "page", "collector", "client")
+"""The surfaces that a survey passes."""
 
 
 def refusals(asks: str) -> Mapping[str, str]:

@@ -33,6 +33,7 @@ from deniable.collector.refusals import Refused, refusal_of, status_of
 from deniable.collector.settings import Collector
 from deniable.collector.store.base import Entry, today
 from deniable.designs import Design, FieldedDesign
+from deniable.designs.labels import Texts
 from deniable.errors import DeniableError
 from deniable.survey import Question, QuestionTexts, Survey, SurveyTexts
 from deniable.survey.catalogue import LANGUAGES, Locale, fill, locale
@@ -185,6 +186,11 @@ class AskedQuestion(Choices):
     parts: tuple[Choices, ...]
     how: str
     pictured: Sequence[str]
+
+    @property
+    def entered(self) -> bool:
+        """Whether a text is entered."""
+        return isinstance(self.definition.design.categories, Texts)
 
     def called(self, stage: Odds, number: int) -> str:
         """Return what a row of the odds is called: a response, or a category in a set."""
@@ -386,15 +392,17 @@ def ask_question(question: Question, language: str) -> AskedQuestion:
         question.design,
     )
     channel, physical = design.channel, question.device == "physical"
-    is_fielded = isinstance(design, FieldedDesign)
-    names_responses = (
-        channel.responses <= _MAX_NAMED and not channel.sizes and not is_fielded
+    names_responses = channel.responses <= _MAX_NAMED and not channel.sizes
+    symbol_names = tuple(
+        zip(
+            design.symbols if names_responses else (),
+            question.symbols(language) if names_responses else (),
+            strict=True,
+        )
     )
-    symbol_names = zip(
-        design.symbols if names_responses else (),
-        question.symbols(language) if names_responses else (),
-        strict=True,
-    )
+    pictured = question.labels(language)
+    if isinstance(design, FieldedDesign):
+        symbol_names, pictured = _pictured(question, design, language, spoken)
     n_choices = channel.responses if physical else channel.answers
     has_tool = physical and not texts.instructions
     part_labels = question.part_labels(language) if texts.parts else ()
@@ -406,7 +414,7 @@ def ask_question(question: Question, language: str) -> AskedQuestion:
         few=n_choices <= _MAX_SIDE_BY_SIDE,
         physical=physical,
         definition=question,
-        symbols=tuple(symbol_names),
+        symbols=symbol_names,
         stages=tuple(map(odds, question.designs)),
         tool=tool_for(design, spoken.words["device"]) if has_tool else None,
         amount=None if physical else Amount.from_design(design, spoken),
@@ -415,25 +423,25 @@ def ask_question(question: Question, language: str) -> AskedQuestion:
             for words, labels in zip(texts.parts, part_labels, strict=True)
         ),
         how=fill(spoken.words["form"][how], **facts) if how else "",
-        pictured=_pictured_labels(question, language, spoken),
+        pictured=pictured,
     )
 
 
-def _pictured_labels(
-    question: Question, language: str, spoken: Locale
-) -> Sequence[str]:
-    """Return what the answers are called that the picture of the odds is about: all, or those to one attribute."""
-    design = question.design
-    if not isinstance(design, FieldedDesign):
-        return question.labels(language)
+def _pictured(
+    question: Question, design: FieldedDesign, language: str, spoken: Locale
+) -> tuple[tuple[tuple[str, str], ...], Sequence[str]]:
+    """Return what the responses and the answers are called that the picture of the odds is about."""
     if design.pictured is None:
-        return ()
+        return (), ()
     for known, labels in zip(
         question.part_categories, question.part_labels(language), strict=True
     ):
         if known == design.pictured.categories:
-            return labels
-    return tuple(spoken.words["question"]["rated"])
+            return (), labels
+    symbols = design.pictured.symbols
+    return tuple(zip(symbols, symbols, strict=True)), spoken.words["question"][
+        "rated"
+    ]
 
 
 def trial(questions: Sequence[Question], language: str) -> Trial | None:

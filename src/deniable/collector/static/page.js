@@ -97,8 +97,10 @@ async function consent() {
 function chosen(section) {
   const field = find("[data-amount]", section);
   if (field) return amount(field.value, words.decimal) || null;
+  const text = find("[data-text]", section);
+  if (text) return text.value.trim() || null;
   const parts = all("[data-part]", section);
-  if (find("[data-ticks]", section) && !find("[data-ticks] :checked", section)) return null;
+  if (find("[data-ticks]", section) && !find("[data-ticks] input:checked", section)) return null;
   return parts.length ? joined(parts) : picked(section);
 }
 
@@ -134,6 +136,8 @@ function answered(section) {
   const field = find("[data-amount]", section);
   const question = asked.find((each) => each.name === section.dataset.question);
   if (field && !question.designs[0].scale.holds(chosen(section))) return complain(field.dataset.amount, field);
+  const text = find("[data-text]", section);
+  if (text && question.designs[0].categories.find(chosen(section)) === null) return complain(text.dataset.text, text);
   const choose = find("[data-ticks]", section) ? words.ticks : words.choose;
   if (chosen(section) === null) return complain(choose, unanswered(section));
   return onward();
@@ -145,7 +149,7 @@ function onward() {
 
 function skip(section) {
   for (const each of all("input", section)) each.checked = false;
-  for (const each of all("select, [data-amount]", section)) each.value = "";
+  for (const each of all("select, [data-amount], [data-text]", section)) each.value = "";
   return onward();
 }
 
@@ -177,7 +181,8 @@ function drawn(question) {
   if (question.device === "physical") {
     return { question: question.name, design: design.hash, symbol: design.symbols.at(BigInt(choice)) };
   }
-  const answer = design.scale ? rounded(design, choice) : design.categories.at(BigInt(choice));
+  const entered = find("[data-text]", section);
+  const answer = design.scale ? rounded(design, choice) : entered ? choice : design.categories.at(BigInt(choice));
   if (find("[data-keep]", section)?.checked) state.answers[question.name] = answer;
   return { question: question.name, ...respond(design, answer) };
 }
@@ -193,7 +198,7 @@ async function deliver() {
 /** Show what was sent. Nothing on the page tells the answer from here on. */
 function finish() {
   for (const each of all("[data-step=question] input", place)) each.checked = false;
-  for (const each of all("[data-step=question] :is(select, [data-amount])", place)) each.value = "";
+  for (const each of all("[data-step=question] :is(select, [data-amount], [data-text])", place)) each.value = "";
   for (const each of [place, ...all("#intro, .withdrawal")]) each.hidden = true;
   find("#next-person").hidden = !shared;
   if (!state.messages.length) return (find("#status").textContent = words.sent.nothing);

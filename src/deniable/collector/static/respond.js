@@ -26,6 +26,8 @@ const ROUNDING = 1e-9; // that an ε in a double may be off
 /** Designs of types of question that are loaded by whoever is asked such a question. */
 const OTHERS = {
   "drawn-design": () => import("./draw/drawn.js"),
+  "keyvalue-design": () => import("./draw/items.js"),
+  "string-design": () => import("./draw/strings.js"),
 };
 
 /**

@@ -1,11 +1,11 @@
 """The surfaces that refuse a deck, with their reasons."""
 
-from deniable.types.surfaces import IS_DEALT, NO_REGRESSION, NOT_FIELDED
+from deniable.types.surfaces import FIELDED, IS_DEALT, NO_REGRESSION
 
 __all__ = ["REFUSED"]
 
 REFUSED: dict[str, str] = {
-    **NOT_FIELDED,
+    **dict.fromkeys(FIELDED, IS_DEALT),
     "files": IS_DEALT,
     "Spark": IS_DEALT,
     "groups": IS_DEALT,

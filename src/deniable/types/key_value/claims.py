@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from deniable.claims.losses import LossSet, privacy_losses
 from deniable.claims.statements import (
     ClaimedPart,
     Claims,
@@ -31,6 +32,12 @@ def claims(design: KeyValueDesign, prior: Priors = None) -> Claims:
         **guarantee(design.parity, None),
         "witness": {"marked": str(design.scheme.marked)},
     }
+
+
+def losses(design: KeyValueDesign) -> LossSet | None:
+    """Return the privacy losses of all pairs of rows: those of one symbol, where a response is one; else None."""
+    symbol = labelled_design(design)
+    return None if symbol is None else privacy_losses(symbol.channel)
 
 
 def caveats(design: KeyValueDesign) -> tuple[str, ...]:  # noqa: ARG001 - none for any

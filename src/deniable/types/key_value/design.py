@@ -254,6 +254,14 @@ class KeyValueDesign(ItemDesign):
         """The middle of the weights there can be, and half of their range."""
         return float(self.low + self.high) / 2, float(self.high - self.low) / 2
 
+    @cached_property
+    def levels(self) -> tuple[Fraction, ...]:
+        """The weights that a page offers: whole numbers where these are five to eleven, else five evenly spaced."""
+        span = self.high - self.low
+        is_whole = self.low.denominator == self.high.denominator == 1
+        steps = int(span) if is_whole and 4 <= span <= 10 else 4
+        return tuple(self.low + step * span / steps for step in range(steps + 1))
+
     def row(self, answer: Mapping[str, Weight]) -> Row:
         """Return somebody's row by number, with weights between −1 and 1.
 
@@ -306,6 +314,26 @@ class KeyValueDesign(ItemDesign):
 
     def __repr__(self) -> str:
         return f"{self.name}({labels.format_labels(self.items, max_shown=5)}; ε = {formats.epsilon(self.epsilon)})"
+
+
+class Vectors(labels.Computed):
+    """The responses that have a mark for each item, without storing them."""
+
+    KIND = "marks of items"
+    __slots__ = ()
+    made_from: KeyValueDesign
+
+    def __init__(self, design: KeyValueDesign) -> None:
+        super().__init__(design, design.scheme.responses)
+
+    def label(self, number: int) -> str:
+        return self.made_from.symbol(number)
+
+    def find(self, text: str) -> int | None:
+        try:
+            return self.made_from.response_number(text)
+        except InvalidResponse:
+            return None
 
 
 def _read_names(body: Mapping[str, Any]) -> Sequence[str]:

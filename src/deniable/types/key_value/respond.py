@@ -11,9 +11,11 @@ from typing import NamedTuple
 from deniable import chance
 from deniable.chance import SYSTEM, Source
 from deniable.channel import Dense
+from deniable.designs.labels import SEPARATOR
 from deniable.documents import Response
 from deniable.errors import Incompatible
 from deniable.types.key_value.design import NAMES, KeyValueDesign, symbol_design
+from deniable.types.key_value.form import NOT_TICKED
 from deniable.types.key_value.schemes import (
     MINUS,
     NONE,
@@ -25,7 +27,14 @@ from deniable.types.key_value.schemes import (
     of_weight,
 )
 
-__all__ = ["Symbol", "respond", "settle", "symbol_design", "upgraded_response"]
+__all__ = [
+    "Symbol",
+    "category_of",
+    "respond",
+    "settle",
+    "symbol_design",
+    "upgraded_response",
+]
 
 
 def respond(
@@ -54,6 +63,34 @@ def respond(
         design.hash,
         design.symbol(design.scheme.draw_response(design.row(answer), source)),
     )
+
+
+def category_of(
+    design: KeyValueDesign, answer: Mapping[str, Weight], *, source: Source = SYSTEM
+) -> str:
+    """Return the category that an answer has on a page: each weight is rounded at random to a level beside it.
+
+    Guarantee: a rounded weight has the weight as its mean, and is rounded to a sign afterwards. So responses have the
+    probabilities that they have without levels.
+
+    Raises:
+        InvalidAnswer: an item that the design does not know, or a weight that does not fit. Neither is repeated.
+
+    Example:
+        >>> from deniable.types.key_value.design import lpp_club
+        >>> category_of(lpp_club(["tea", "milk"], 1, low=1, high=5), {"milk": 4})
+        'none · 4'
+    """
+    row, steps = design.row(answer), len(design.levels) - 1
+    known = []
+    for item in range(len(design.items)):
+        if item not in row:
+            known.append(NOT_TICKED)
+            continue
+        place = (1 + row[item]) / 2 * steps
+        level = int(place) + chance.happens(place - int(place), source)
+        known.append(str(design.levels[level]))
+    return SEPARATOR.join(known)
 
 
 class Symbol(NamedTuple):

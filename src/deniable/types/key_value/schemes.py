@@ -9,13 +9,25 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar, Generic, NamedTuple, TypeAlias, TypeVar
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    ClassVar,
+    Generic,
+    NamedTuple,
+    TypeAlias,
+    TypeVar,
+)
 
 from deniable import chance, documents, exact
-from deniable.channel import Dense
+from deniable.channel import Channel, Dense
 from deniable.channel.base import check_total
+from deniable.channel.product import mixed_radix_digits
 from deniable.designs.labels import weight_error
 from deniable.errors import DeniableError, InvalidDesign, quoted
+
+if TYPE_CHECKING:
+    from deniable.channel.coding import Coding
 
 Weight: TypeAlias = exact.Rational
 
@@ -818,3 +830,63 @@ class Direct(Padded):
             documents.integer_field(body, name) for name in ("padding", *_FIELDS)
         )
         return cls(items, padding, same, turned, other, total)
+
+
+@dataclass(frozen=True)
+class ItemsChannel(Channel):
+    """The response to a level for each item, the last item fastest; level 0 is that somebody does not have it.
+
+    The draw is that of the scheme.
+
+    Attributes:
+        scheme: the exact probabilities.
+        weights: the weight of each other level, from −1 to 1.
+    """
+
+    KIND: ClassVar[str] = "items"
+    scheme: Scheme
+    weights: tuple[Fraction, ...]
+
+    @property
+    def answers(self) -> int:
+        return int((1 + len(self.weights)) ** self.scheme.items)
+
+    @property
+    def responses(self) -> int:
+        return self.scheme.responses
+
+    @property
+    def parity(self) -> exact.Ratio:
+        return self.scheme.parity
+
+    def probability(self, response: int, *, given: int) -> Fraction:
+        return self.scheme.probability(response, self._row(given))
+
+    def draw(self, given: int, source: chance.Source = chance.SYSTEM) -> int:
+        return self.scheme.draw_response(self._row(given), source)
+
+    @property
+    def cells(self) -> int:
+        return (
+            2 * self.scheme.items
+            if isinstance(self.scheme, Unary)
+            else self.responses
+        )
+
+    def cells_of(self, response: int) -> tuple[int, ...]:
+        """Return the cells of a response: itself; of a vector one for each item that is marked + or −."""
+        if not isinstance(self.scheme, Unary):
+            return (response,)
+        marked = self.scheme.cells(response)
+        return tuple(2 * item + symbol - 1 for item, symbol in marked)
+
+    @property
+    def coding(self) -> Coding:
+        from deniable.channel.coding import LongCodes
+
+        return LongCodes(self)
+
+    def _row(self, given: int) -> Row:
+        sizes = [1 + len(self.weights)] * self.scheme.items
+        levels = enumerate(mixed_radix_digits(given, sizes))
+        return {item: self.weights[level - 1] for item, level in levels if level}

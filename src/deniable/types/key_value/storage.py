@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from deniable.tallies.base import Counts
 from deniable.tallies.stored.cells import (
     Refused,
     Stages,
@@ -19,7 +20,7 @@ from deniable.tallies.stored.forms import (
 from deniable.types.key_value.count import KeyValueTally
 from deniable.types.key_value.design import KeyValueDesign
 
-__all__ = ["forms", "of_cells"]
+__all__ = ["forms", "of_cells", "of_counts"]
 
 
 def forms(design: KeyValueDesign, *, labels: bool) -> tuple[StoredForm, ...]:
@@ -45,15 +46,18 @@ def of_cells(
     scheme, counted = design.scheme, only_stage(stages)
     if scheme.KIND == "unary":
         (line,) = count_lines(_symbol_rows(scheme.items, labels=False), counted, 1)
-        return KeyValueTally.of_marks(
-            design, line[1:].reshape(-1, 2), int(line[0]), counted.missing
-        )
+        return of_counts(design, line[1:], int(line[0]), counted.missing)
     counts = count_cells(scheme.responses, counted, design.response_number, refused)
-    respondents = int(counts.sum())
+    return of_counts(design, counts, int(counts.sum()), counted.missing)
+
+
+def of_counts(
+    design: KeyValueDesign, counts: Counts, respondents: int, missing: int = 0
+) -> KeyValueTally:
+    """Return the tally of counts: by response; of a unary scheme by item and sign."""
+    scheme = design.scheme
     if scheme.KIND == "index":
-        return KeyValueTally(
-            design, counts.reshape(scheme.items, -1), respondents, counted.missing
-        )
-    return KeyValueTally.of_marks(
-        design, counts[:-1].reshape(-1, 2), respondents, counted.missing
-    )
+        by_item = counts.reshape(scheme.items, -1)
+        return KeyValueTally(design, by_item, respondents, missing)
+    marks = counts if scheme.KIND == "unary" else counts[:-1]
+    return KeyValueTally.of_marks(design, marks.reshape(-1, 2), respondents, missing)

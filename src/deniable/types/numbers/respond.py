@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from fractions import Fraction
 
 from deniable import chance, exact
-from deniable.designs import Design, NumberDesign
+from deniable.designs import NumberDesign
 from deniable.documents import Response
 from deniable.errors import InvalidAnswer, InvalidNumber
 
@@ -71,25 +70,8 @@ def rounded(
     return design.categories[level_of(design, answer, source=source)]
 
 
-def category_of(
-    design: Design,
-    answer: str | Mapping[str, str] | exact.Rational,
-    *,
-    source: chance.Source = chance.SYSTEM,
-) -> str | Mapping[str, str]:
-    """Return the category that an answer has: a number is rounded to its level, any other answer is one.
-
-    Raises:
-        InvalidAnswer: no number, or outside the range. The message does not repeat it.
-
-    Example:
-        >>> from deniable.designs import number_design, warner
-        >>> category_of(warner(1), "yes"), category_of(number_design(0, 80, epsilon=1), 80)
-        ('yes', '80')
-    """
-    if isinstance(design, NumberDesign):
-        return rounded(design, answer, source=source)  # type: ignore[arg-type]  # what is no number is refused there
-    return answer  # type: ignore[return-value]  # what is no category is refused where it is looked up
+category_of = rounded
+"""What devices keep in the place of a number."""
 
 
 def level_of(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from deniable.claims.losses import bit_losses
+from deniable.claims.losses import LossSet, bit_losses
 from deniable.claims.statements import (
     ClaimedPart,
     Claims,
@@ -23,14 +23,7 @@ def claims(design: StringDesign, prior: Priors = None) -> Claims:
         InvalidRequest: a prior, for strings that cannot be listed.
     """
     refuse_prior(prior)
-    hit, stray = design.bit
-    bits, hashes = design.bloom.bits, design.bloom.hashes
-    # How many bits are true for the first string alone, and at most for the second.
-    pairs = [
-        (first, min(hashes, bits - first))
-        for first in range(1, min(hashes, bits - 1) + 1)
-    ]
-    losses = frozenset(bit_losses(hit, stray, *pair) for pair in pairs)
+    pairs = _differing_bits(design)
     one_ratio, zero_ratio = design.ratios
     first, second = max(
         pairs,
@@ -42,7 +35,28 @@ def claims(design: StringDesign, prior: Priors = None) -> Claims:
         "likely": index_text(likely),
         "unlikely": index_text(unlikely),
     }
-    return {"rule": "bits", **guarantee(design.parity, losses), "witness": witness}
+    return {
+        "rule": "bits",
+        **guarantee(design.parity, losses(design)),
+        "witness": witness,
+    }
+
+
+def losses(design: StringDesign) -> LossSet:
+    """Return the privacy losses of all pairs of strings, whichever bits their filters set."""
+    hit, stray = design.bit
+    return frozenset(
+        bit_losses(hit, stray, *pair) for pair in _differing_bits(design)
+    )
+
+
+def _differing_bits(design: StringDesign) -> list[tuple[int, int]]:
+    """Return how many bits are true for the first of two strings alone, and at most for the second."""
+    bits, hashes = design.bloom.bits, design.bloom.hashes
+    return [
+        (first, min(hashes, bits - first))
+        for first in range(1, min(hashes, bits - 1) + 1)
+    ]
 
 
 def caveats(design: StringDesign) -> tuple[str, ...]:  # noqa: ARG001 - the same for all

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from deniable import chance, documents, exact
 from deniable import channel as channels
-from deniable.channel import Bits
+from deniable.channel import Bits, Channel
 from deniable.designs import AnyDesign, Bitstrings
+from deniable.designs.labels import Computed, Texts, size
 from deniable.documents import Document, HashedDocument, Response
 from deniable.errors import (
     Incompatible,
@@ -33,6 +34,7 @@ from deniable.order.ladders import Ladder
 from deniable.rendering import formats
 
 if TYPE_CHECKING:
+    from deniable.channel.coding import Coding
     from deniable.estimates.sampling import SampledEstimate, Sampling
     from deniable.types.strings import count as _count
     from deniable.types.strings import draw as _draw
@@ -698,9 +700,10 @@ def string_design(
     f: exact.Rational | None = None,
     optimized: bool = False,
 ) -> StringDesign:
-    """Build a design for strings: from the ε of a response, from that of a bit, or from RAPPOR's f.
+    """Build a design for strings: from the ε of a response, from that of a bit, or from the probability of a flip.
 
-    Implements: the permanent response of [EPK14]: each bit kept with probability 1 − f/2. From ε, either the same with
+    Implements: the permanent response of [EPK14]: each bit is flipped with probability f, as in `rappor`; RAPPOR's own
+    f is twice that. From ε, either the same with
     e^(ε/2h) for each bit, or `optimized`, after [WBL17], p = 1/2 and e^(ε/h) for the zeros, which finds rare strings
     better.
 
@@ -710,7 +713,7 @@ def string_design(
         bloom: how a string becomes bits.
         epsilon: the most that a response may reveal.
         bit_epsilon: the most that each bit may reveal.
-        f: how often RAPPOR replaces a bit by a fair coin.
+        f: how often each bit is flipped.
         optimized: with `epsilon`, send true ones with probability 1/2, and as few zeros as ones as ε allows.
 
     Raises:
@@ -718,7 +721,7 @@ def string_design(
         InvalidDesign: bits that do not tell a 1 from a 0.
 
     Example:
-        >>> string_design(Bloom(128, hashes=2), f="1/2").told[:20]
+        >>> string_design(Bloom(128, hashes=2), f="1/4").told[:20]
         'ε = 4.395 for a resp'
         >>> string_design(Bloom(128, hashes=2), epsilon=4, optimized=True).epsilon
         4.0
@@ -738,8 +741,8 @@ def string_design(
             "For example epsilon=4.",
         )
     if f is not None:
-        half = exact.probability(f, name="f") / 2
-        return StringDesign(bloom, _bits(bloom, 1 - half, half))
+        flipped = exact.probability(f, name="f")
+        return StringDesign(bloom, _bits(bloom, 1 - flipped, flipped))
     if bit_epsilon is not None:
         ratio = exact.exp_below(exact.positive_epsilon(bit_epsilon))
         return StringDesign(bloom, _round_bits(bloom, ratio, ratio))
@@ -845,6 +848,88 @@ class Filter(Bits):
             * (1 - stray) ** (zeros - gained)
         )
         return Fraction(product)
+
+
+class CohortBits(Computed):
+    """The responses about strings as labels: the cohort and the bits, "17 b0110…"."""
+
+    KIND = "cohorts with bits"
+    __slots__ = ("bits",)
+
+    def __init__(self, cohorts: int, bits: int) -> None:
+        super().__init__((cohorts, bits), cohorts << bits)
+        self.bits = Bitstrings(bits)
+
+    def label(self, number: int) -> str:
+        cohort, bits = divmod(number, self.bits.size)
+        return f"{cohort} {self.bits[bits]}"
+
+    def find(self, text: str) -> int | None:
+        cohort, _, written = text.partition(" ")
+        bits = self.bits.find(written)
+        known = cohort.isascii() and cohort.isdecimal() and len(cohort) <= 7
+        if bits is None or not known or str(int(cohort)) != cohort:
+            return None
+        number = int(cohort) * self.bits.size + bits
+        return number if number < self.size else None
+
+
+@dataclass(frozen=True)
+class StringChannel(Channel):
+    """The response to a text, by number: the cohort, then the bits.
+
+    The draw: `below(cohorts)`, then the bits as `draw_bits` draws them.
+    """
+
+    KIND: ClassVar[str] = "strings"
+    design: StringDesign
+
+    @property
+    def answers(self) -> int:
+        return size(TEXTS)
+
+    @property
+    def responses(self) -> int:
+        return self.design.bloom.cohorts << self.design.bloom.bits
+
+    @property
+    def parity(self) -> exact.Ratio:
+        return self.design.parity
+
+    def probability(self, response: int, *, given: int) -> Fraction:
+        bloom, bits = self.design.bloom, self.design.channel
+        cohort, sent = divmod(response, 1 << bloom.bits)
+        truth = bloom.filter(TEXTS[given], cohort)
+        filtered = Filter(bits.size, bits.hit, bits.stray, bits.total)
+        return filtered.probability(sent, given=truth) / bloom.cohorts
+
+    def draw(self, given: int, source: chance.Source = chance.SYSTEM) -> int:
+        bloom = self.design.bloom
+        cohort = bloom.draw_cohort(source)
+        truth = bloom.filter(TEXTS[given], cohort)
+        sent = draw_bits(bloom.bits, self.design.bit, truth, source)
+        return cohort << bloom.bits | sent
+
+    @property
+    def cells(self) -> int:
+        return self.design.bloom.cohorts * (1 + self.design.bloom.bits)
+
+    def cells_of(self, response: int) -> list[int]:
+        """Return the cells of a response: that of its cohort, and those of its ones."""
+        bits = self.design.bloom.bits
+        cohort, sent = divmod(response, 1 << bits)
+        first = cohort * (1 + bits)
+        return [first, *(first + 1 + bit for bit in range(bits) if sent >> bit & 1)]
+
+    @property
+    def coding(self) -> Coding:
+        from deniable.channel.coding import LongCodes
+
+        return LongCodes(self)
+
+
+TEXTS = Texts(200)
+"""What may be entered: texts of up to 200 bytes."""
 
 
 @dataclass(frozen=True)

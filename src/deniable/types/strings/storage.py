@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from deniable.tallies.base import Counts
 from deniable.tallies.stored.cells import Refused, Stages, count_lines, only_stage
 from deniable.tallies.stored.forms import StoredForm, bit_form
 from deniable.types.strings.count import StringTally
 from deniable.types.strings.design import StringDesign
 
-__all__ = ["forms", "of_cells"]
+__all__ = ["forms", "of_cells", "of_counts"]
 
 
 def forms(design: StringDesign, *, labels: bool) -> tuple[StoredForm, ...]:
@@ -24,3 +25,9 @@ def of_cells(design: StringDesign, stages: Stages, refused: Refused) -> StringTa
         bit_form(design.bloom.bits, labels=False, cohorts=cohorts), counted, cohorts
     )
     return StringTally(design, lines[:, 1:], lines[:, 0], counted.missing)
+
+
+def of_counts(design: StringDesign, counts: Counts, respondents: int) -> StringTally:  # noqa: ARG001 - one shape for all
+    """Return the tally of the counts that a collector keeps: of each cohort its size, then its ones."""
+    lines = counts.reshape(design.bloom.cohorts, -1)
+    return StringTally(design, lines[:, 1:], lines[:, 0])

@@ -60,7 +60,7 @@ def test_a_response_never_exceeds_the_epsilon_asked_for(
 
 
 def test_rappors_own_parameters() -> None:
-    design = string_design(BLOOM, f="1/2")
+    design = string_design(BLOOM, f="1/4")
     assert design.bit_parity == 3
     assert design.parity == 3**4
     assert design.bit_epsilon == pytest.approx(math.log(3))
@@ -86,14 +86,14 @@ def test_one_way_to_say_how_private(wrong: dict[str, float]) -> None:
 
 
 def test_bits_that_say_nothing_or_all_are_refused() -> None:
-    for f in (1, 0):
+    for f in (1, "1/2", 0):
         with pytest.raises(InvalidDesign):
             string_design(BLOOM, f=f)
 
 
 def test_a_design_travels() -> None:
     for design in (
-        string_design(BLOOM, f="1/2"),
+        string_design(BLOOM, f="1/4"),
         string_design(BLOOM, 3, optimized=True),
     ):
         again = StringDesign.from_json(design.to_json())
