@@ -17,9 +17,9 @@
     coding.describe(), .show(row)    what a response looks like, and one of them, for messages
 
 There are four: `Coding`, an unsigned integer for each response; `LongCodes`, where there are too many for that;
-`PackedRows`, a bit for each category; and `PackedPatterns`, such bits for each level. A new kind of channel has `Coding`
-unless it says otherwise. NumPy is loaded with this module, so that a channel asks for it only when its coding is wanted:
-respondents draw one response, and load the standard library alone.
+`PackedRows`, a bit for each category; and `PackedPatterns`, such bits for each level. A new kind of channel has the
+first unless it says otherwise. NumPy is loaded with this module, so that a channel asks for it only when its coding is
+wanted: respondents draw one response, and load the standard library alone.
 """
 
 from __future__ import annotations
