@@ -102,6 +102,9 @@ class Channel(ABC):
         """Whether a response is one that a tally counts; some kinds number more responses than they send."""
         return 0 <= response < self.responses
 
+    has_long_codes: ClassVar[bool] = False
+    """Whether there may be more responses than integers of an array can tell apart."""
+
     exchangeable: ClassVar[bool] = False
     """Whether responses are the answers, and nothing changes when any two of them change places."""
 
@@ -195,9 +198,9 @@ class Channel(ABC):
     @property
     def coding(self) -> Coding:
         """Encoding of responses in the rows of an array: integer codes by default."""
-        from deniable.channel.coding import Coding
+        from deniable.channel.coding import Coding, LongCodes
 
-        return Coding(self)
+        return LongCodes(self) if self.has_long_codes else Coding(self)
 
     def to_body(self) -> dict[str, Any]:
         """Return the channel for JSON, weights as decimal text."""

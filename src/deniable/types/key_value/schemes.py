@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import (
-    TYPE_CHECKING,
     Any,
     ClassVar,
     Generic,
@@ -25,9 +24,6 @@ from deniable.channel.base import check_total
 from deniable.channel.product import mixed_radix_digits
 from deniable.designs.labels import weight_error
 from deniable.errors import DeniableError, InvalidDesign, quoted
-
-if TYPE_CHECKING:
-    from deniable.channel.coding import Coding
 
 Weight: TypeAlias = exact.Rational
 
@@ -844,6 +840,7 @@ class ItemsChannel(Channel):
     """
 
     KIND: ClassVar[str] = "items"
+    has_long_codes: ClassVar[bool] = True
     scheme: Scheme
     weights: tuple[Fraction, ...]
 
@@ -879,12 +876,6 @@ class ItemsChannel(Channel):
             return (response,)
         marked = self.scheme.cells(response)
         return tuple(2 * item + symbol - 1 for item, symbol in marked)
-
-    @property
-    def coding(self) -> Coding:
-        from deniable.channel.coding import LongCodes
-
-        return LongCodes(self)
 
     def _row(self, given: int) -> Row:
         sizes = [1 + len(self.weights)] * self.scheme.items

@@ -34,7 +34,6 @@ from deniable.order.ladders import Ladder
 from deniable.rendering import formats
 
 if TYPE_CHECKING:
-    from deniable.channel.coding import Coding
     from deniable.estimates.sampling import SampledEstimate, Sampling
     from deniable.types.strings import count as _count
     from deniable.types.strings import draw as _draw
@@ -882,6 +881,7 @@ class StringChannel(Channel):
     """
 
     KIND: ClassVar[str] = "strings"
+    has_long_codes: ClassVar[bool] = True
     design: StringDesign
 
     @property
@@ -920,12 +920,6 @@ class StringChannel(Channel):
         cohort, sent = divmod(response, 1 << bits)
         first = cohort * (1 + bits)
         return [first, *(first + 1 + bit for bit in range(bits) if sent >> bit & 1)]
-
-    @property
-    def coding(self) -> Coding:
-        from deniable.channel.coding import LongCodes
-
-        return LongCodes(self)
 
 
 TEXTS = Texts(200)
