@@ -80,7 +80,7 @@ def ticked(*items: int) -> dict[str, str]:
 FIELDED = [
     Fielded(
         TICKED,
-        (({"ticked": [[1, 0], [3, 0]]}, ticked(1, 3)), ({"ticked": []}, ticked())),
+        (({"ticked": [[1, 0], [2, 0]]}, ticked(1, 2)), ({"ticked": []}, ticked())),
         0,
         [],
         {},
