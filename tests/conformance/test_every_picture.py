@@ -30,6 +30,7 @@ from deniable.rendering.pictures import DARK, Picture
 from deniable.tallies.decks import DeckTally
 from deniable.tallies.stages import StageTallies, count_stages
 from deniable.types.drawn.design import DrawnDesign
+from deniable.types.drawn.form import page_design
 from deniable.types.edges.count import EdgeTally
 from deniable.types.edges.design import EdgeDesign
 from deniable.types.key_value.count import KeyValueTally
@@ -59,6 +60,8 @@ MADE: dict[str, Callable[[], Any]] = {
     "deck": lambda: dn.Deck((40, 10, 50), people=100, categories=("no", RISKY)),
     "ladder": _ladder,
     "drawn": lambda: dn.drawn_items({"smokes": dn.warner(p="3/4"), RISKY: dn.warner(p="2/3")}),
+    "fielded": lambda: page_design(MADE["drawn"]()),
+    "buckets": lambda: dn.bucket_design(0, 10, 2, count=16),
     "items": lambda: dn.lpp_club([RISKY, "milk"], 1),
     "padded items": lambda: dn.pckv_grr([RISKY, "milk"], 3, padding=2),
     "edges": lambda: dn.one_edge([RISKY, "tax"], 3),
@@ -69,6 +72,7 @@ MADE: dict[str, Callable[[], Any]] = {
     "tally of sums": lambda: dn.tally(dn.respond_all(dn.rappor([RISKY, *map(str, range(40))], 3), ["1"] * 30)),
     "tally of numbers": lambda: dn.tally(dn.number_design(0, 10, 2, levels=2), ["0", "10"]),
     "tally of drawn": lambda: dn.DrawnTally(MADE["drawn"](), np.array([400, 200, 250, 150]), missing=2),
+    "tally of buckets": lambda: dn.tally(dn.respond_all(MADE["buckets"](), [1.0, 2.5] * 20)),
     "tally of a deck": lambda: DeckTally(MADE["deck"](), np.array([40, 10, 48]), missing=2),
     "tallies of stages": lambda: count_stages(
         _ladder(), [["a"] * 60 + [RISKY] * 40, ["a"] * 50 + [None] * 50], reached=[2] * 50 + [1] * 50
@@ -89,6 +93,7 @@ MADE: dict[str, Callable[[], Any]] = {
     "how many": lambda: dn.plan.how_many(dn.warner(1), share=0.1, width=0.1),
     "order": lambda: dn.compare(dn.k_ary(4, epsilon=2), dn.k_ary(4, epsilon=1)),
     "equal": lambda: dn.compare(dn.subset(4, 1), dn.k_ary(4, epsilon=1)),
+    "side by side": lambda: dn.report.side_by_side({RISKY: dn.estimate(MADE["tally"]())}),
     "summary": lambda: dn.estimate(MADE["tally"]()).summary(),
     "estimate": lambda: dn.estimate(MADE["tally"]()),
 }  # fmt: skip
@@ -227,7 +232,7 @@ def test_csv_has_every_row_and_no_formula(thing: Any) -> None:
 
 def test_columns_have_names_for_programs_but_for_labels(thing: Any) -> None:
     heads = next(csv.reader(io.StringIO(thing.to_csv())))
-    label = re.compile(r"'?[+-]|[0-9./]+")
+    label = re.compile(r"'?[+-]|[0-9./]+|\w+( · \w+)+")
     ours = [
         head for head in heads if RISKY not in head and not label.fullmatch(head)
     ]

@@ -102,13 +102,13 @@ class AnswerCell(NamedTuple):
     """The rows of a group, as they count for one answer.
 
     Attributes:
-        answer: whose.
+        category: the answer, by its label.
         values: h·w of each row; 0 outside of the group.
         device: the variance that the device gives to that, estimated without bias.
         worth: n·π·(1 − r)², the number of direct answers that the responses are worth.
     """
 
-    answer: str
+    category: str
     values: Vector
     device: Vector
     worth: float
@@ -179,7 +179,7 @@ class OutcomeRows:
         return cls(y, devices, joined, people, missing, n_silent)
 
     @property
-    def answers(self) -> tuple[str, ...]:
+    def categories(self) -> tuple[str, ...]:
         """The answers, in the order of the design."""
         return self.joined.names
 
@@ -201,7 +201,7 @@ class OutcomeRows:
 
     def blocks(self, group: Mask, *, device_weights: bool) -> list[RowValues]:
         """Return the numbers of a group: shares, mean products, and ratios with their two parts."""
-        k, y, ones = len(self.answers), self.outcome, np.ones(len(self.outcome))
+        k, y, ones = len(self.categories), self.outcome, np.ones(len(self.outcome))
         added = [_Number({j: ones}, {}) for j in range(k)]
         added += [_Number({j: y}, {}) for j in range(k)]
         ratios = []
@@ -273,7 +273,7 @@ class OutcomeRows:
         """Yield the indicators of each answer in a group, weighted by device."""
         present = np.asarray(group & self.joined.present, np.bool_)
         ratios = self.ratios(group, device_weights=device_weights)
-        for j, answer in enumerate(self.answers):
+        for j, answer in enumerate(self.categories):
             w, h = self.joined.values[:, j], ratios[j].below[j] * present
             worth = 0.0
             for part in self.devices:
@@ -308,7 +308,7 @@ class OutcomeRows:
         Why: E[w_j·w_l] is 0 for two answers but for the device, and E w_j is 1 for the row's own answer.
         """
         by_answer = []
-        for j in range(len(self.answers)):
+        for j in range(len(self.categories)):
             columns = np.zeros((len(self.outcome), len(added)))
             for index, number in enumerate(added):
                 if j in number.above:
@@ -372,7 +372,7 @@ def _split(
     joint: SampledEstimate, rows: OutcomeRows, *, device_weights: bool
 ) -> SampledEstimate:
     """Return the means, with the shares and the differences beside them and the totals of each."""
-    answers, totals = rows.answers, joint.totals
+    answers, totals = rows.categories, joint.totals
     assert totals is not None
     k, method = len(answers), joint.method
     method += ", rows weighted by device" * device_weights

@@ -102,7 +102,7 @@ def quantiles_by_answer(
         degrees = people.degrees(np.asarray(mask & rows.joined.present, np.bool_))
         for cell in rows.cells(mask, device_weights=device_weights):
             for target in targets:
-                parts = (group, cell.answer, quantile_name(target))
+                parts = (group, cell.category, quantile_name(target))
                 curve = ordered.curve(cell, target, interpolation)
                 is_below = rows.outcome <= curve.value
                 influence.append(cell.values * (is_below - target))

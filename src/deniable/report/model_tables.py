@@ -13,6 +13,7 @@ from deniable.rendering import MAX_ROWS, Rendered, Sheet, formats
 from deniable.rendering.pictures import Picture
 
 _SHOWN = ("error", "interval")
+_NUMBERS = ("estimate", "error", "low", "high")
 
 
 @dataclass(frozen=True, repr=False)
@@ -54,11 +55,22 @@ class SideBySide(Rendered):
                 ),
                 *footer,
             ),
+            names=(
+                "name",
+                *(f"{name} {part}" for name in self.summaries for part in _NUMBERS),
+            ),
+            values=tuple((name, *self._values(name)) for name in names),
             notes=tuple(
                 f"{name}: {summary.title}"
                 for name, summary in self.summaries.items()
             ),
         )
+
+    def _values(self, name: str) -> Iterator[float | None]:
+        """Yield the numbers of one name in all summaries."""
+        for summary in self.summaries.values():
+            row = next((row for row in summary.rows if row.name == name), None)
+            yield from (getattr(row, part, None) for part in _NUMBERS)
 
     def _cells(self, summary: Summary[Row]) -> Iterator[tuple[str, str]]:
         """Yield the name and the cell of each number, with two digits of its error."""
