@@ -135,7 +135,7 @@ def test_a_page_sends_what_python_sends_and_nothing_else_of_the_answer(
     seen = []
     for typed, told in fielded.answers:
         wanted = dn.respond(fielded.design, told, source=Constant(fielded.byte))
-        with visit(locale="en") as found:
+        with visit(locale="en", viewport={"width": 375, "height": 800}) as found:
             found.go(f"/s/{fielded.name}")
             found.wait()
             found.page.evaluate(SCRIPTED, fielded.byte)
@@ -151,6 +151,7 @@ def test_a_page_sends_what_python_sends_and_nothing_else_of_the_answer(
             }
             assert json.loads(found.page.text_content("#message") or "") == sent
             assert shown(found) == untouched
+            assert found.page.evaluate("document.documentElement.scrollWidth") == 375
             kept = found.kept() + found.page.inner_text("body")
             seen.append(
                 [

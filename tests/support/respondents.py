@@ -318,7 +318,7 @@ WRITTEN = _survey(
         design={
             "family": "string_design",
             "epsilon": 2,
-            "bloom": {"bits": 16, "hashes": 2, "cohorts": 16},
+            "bloom": {"bits": 64, "hashes": 2, "cohorts": 16},
         },
     ),
 )
