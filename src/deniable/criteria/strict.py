@@ -6,12 +6,13 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import permutations
 from typing import Any
 
 from deniable import exact
 from deniable.channel import Channel
+from deniable.channel.product import join, mixed_radix_digits
 from deniable.criteria.base import (
     Bounds,
     Breach,
@@ -641,30 +642,47 @@ class Policy(ByResponse):
     def check(self, subject: Subject) -> Verdict:
         """Compare the largest ratio between the answers of a protected pair with e^ε, exactly.
 
+        Why: the responses to the parts of a product are free, so that its largest ratio is the product of theirs.
+
         Raises:
-            InvalidDesign: a channel too large to write out.
+            InvalidDesign: a channel, or a factor of one, too large to write out.
         """
-        table = channel_of(subject).dense()
-        pairs = self.answer_pairs(subject)
-        response, (likely, unlikely) = max(
-            (
-                (i, pair)
-                for i, row in enumerate(table.weights)
-                for pair in pairs
-                if row[pair[0]]
-            ),
-            key=lambda entry: exact.ratio(
-                *(table.weights[entry[0]][answer] for answer in entry[1])
-            ),
-            default=(0, pairs[0]),
-        )
-        row = table.weights[response]
-        attained = exact.ratio(row[likely], row[unlikely])
+        channel = channel_of(subject)
+        factors = channel.product.factors if channel.product else (channel,)
+        tables = [factor.dense().weights for factor in factors]
+        n_answers = [factor.answers for factor in factors]
+        n_responses = [factor.responses for factor in factors]
+
+        @cache
+        def largest(number: int, likely: int, unlikely: int) -> tuple[Ratio, int]:
+            """Return the largest ratio of a factor, and minus the first response that attains it."""
+            return max(
+                (exact.ratio(row[likely], row[unlikely]), -response)
+                for response, row in enumerate(tables[number])
+                if row[likely]
+            )
+
+        def worst(pair: tuple[int, int]) -> tuple[Ratio, int]:
+            digits = zip(
+                *(mixed_radix_digits(answer, n_answers) for answer in pair),
+                strict=True,
+            )
+            ratios = [largest(number, *both) for number, both in enumerate(digits)]
+            response = join([-first for _, first in ratios], n_responses)
+            return math.prod(ratio for ratio, _ in ratios), -response
+
+        likely, unlikely = max(self.answer_pairs(subject), key=worst)
+        attained, response = worst((likely, unlikely))
+        response = -response
         holds = attained <= self.parity
         breach, outcome = None, "Holds"
         if not holds:
             outcome = "Fails"
-            ratio = Fraction(row[likely], row[likely] + row[unlikely])
+            p_likely, p_unlikely = (
+                channel.probability(response, given=answer)
+                for answer in (likely, unlikely)
+            )
+            ratio = p_likely / (p_likely + p_unlikely)
             names = names_of(subject, response, likely, unlikely)
             breach = Breach((response,), likely, unlikely, _HALF, ratio, True, names)
         sentence = (

@@ -129,15 +129,14 @@ class FactoredCovariance(Covariance):
                 f"expected at most {MOST_WRITTEN_CELLS:,} cells.",
                 "Ask for errors, contrasts, or the tally of fewer attributes: tally.marginal(tally, …).",
             )
-        inverse, sizes = (
-            [side.inverse for side in self.linear.sides],
-            self.linear.responses,
+        sides = self.linear.sides
+        transposed = apply_along_axes(
+            [side.across for side in sides], np.eye(size), self.linear.answers
         )
-        # L (L D_λ)′
         device = apply_along_axes(
-            inverse,
-            apply_along_axes(inverse, np.diag(self.responses), sizes).T,
-            sizes,
+            [side.inverse for side in sides],
+            self.responses[:, None] * transposed,
+            self.linear.responses,
         )
         part = (
             device

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from deniable import exact
 from deniable.chance import TOTAL
-from deniable.channel import Dense
+from deniable.channel import Channel, Dense, Product
 from deniable.criteria import ByResponse, KnownPrior, Policy
 from deniable.criteria.belief import read_probabilities
 from deniable.designs import Design, k_ary, subset
@@ -36,6 +36,7 @@ from deniable.plan.staircase import (
     Staircase,
     least_trace,
     name_patterns,
+    number_repeated,
     sent_patterns,
 )
 from deniable.rendering import formats
@@ -43,7 +44,7 @@ from deniable.rendering import formats
 _MAX_ANSWERS = 12  # up to which all extreme rays of a policy are looked for
 _MAX_BELIEFS = 6  # the same under a known prior, which has many more
 _MAX_RAYS = 400  # of more no program is solved
-_MAX_CELLS = 1 << 21  # of a design for groups, which is written out
+_MAX_CELLS = 1 << 21  # of a design for groups: in its table, or within groups
 
 _ZERO = 1e-11  # of a condition's value at a ray with a largest entry of 1
 _SHARES_MIXED = [
@@ -109,7 +110,9 @@ class ConeDemand:
     def in_groups(self, labels: Sequence[str]) -> Staircase | None:
         """Return the design that names the answer's group and a set within it, and a bound for all at even shares.
 
-        None where the protected pairs are not all pairs within groups, there is a ceiling, or it is too large.
+        None where the protected pairs are not all pairs within groups, there is a ceiling, or it is too large. Groups
+        of one size that follow one another need no table: their channel is the product of the answer itself, for the
+        group, and of sets of so many places in it.
 
         Why: no condition joins two groups, so that every extreme ray is 0 outside of one. M and the trace of its
         inverse are then sums over groups; in one of b categories the trace is b/k times that at even shares of its own,
@@ -119,7 +122,9 @@ class ConeDemand:
         if groups is None:
             return None
         size, gamma = len(labels), Fraction(self.demand.parity)
-        most_sets = _MAX_CELLS // (size * len(groups))
+        width = len(groups[0])
+        in_turn = [[*range(at, at + width)] for at in range(0, size, width)]
+        most_sets = _MAX_CELLS // (size * (1 if groups == in_turn else len(groups)))
         sets: list[tuple[list[int], int]] = []
         trace = 0.0
         for group in groups:
@@ -131,8 +136,20 @@ class ConeDemand:
             sets.append((group, min(risks, key=risks.__getitem__, default=1)))
             least = float(subset_risk(b, best_t(b, gamma), gamma)) if b > 1 else 0.0
             trace += b / size * (least + 1 / b)
-        channel, held = _write_groups(size, sets, gamma)
-        symbols = name_patterns(labels, np.array(held).T)
+        n_sets = sum(math.comb(len(group), t) for group, t in sets)
+        channel: Channel
+        if n_sets * size <= _MAX_CELLS:
+            channel, held = _write_groups(size, sets, gamma)
+            symbols = name_patterns(labels, held.T)
+        else:
+            one_group, held = _write_groups(width, sets[:1], gamma)
+            itself = np.eye(len(groups), dtype=np.int64).tolist()
+            channel = Product((Dense(tuple(map(tuple, itself)), 1), one_group))
+            symbols = number_repeated(
+                symbol
+                for group in groups
+                for symbol in name_patterns([labels[j] for j in group], held.T)
+            )
         design = Design("matrix", tuple(labels), symbols, channel)
         return Staircase(design, trace - 1 / size)
 
@@ -212,7 +229,7 @@ class ConeDemand:
 
 def _write_groups(
     size: int, sets: Sequence[tuple[list[int], int]], gamma: Fraction
-) -> tuple[Dense, list[list[bool]]]:
+) -> tuple[Dense, NDArray[np.bool_]]:
     """Return the channel that sends sets of so many answers of a group each, and which answers each response holds."""
     ways = [
         (math.comb(len(group) - 1, t - 1), math.comb(len(group) - 1, t))
@@ -232,7 +249,7 @@ def _write_groups(
                 row[answer] = levels[answer in members]
             rows.append(tuple(row))
             held.append([answer in members for answer in range(size)])
-    return Dense(tuple(rows), TOTAL * common), held
+    return Dense(tuple(rows), TOTAL * common), np.array(held, np.bool_)
 
 
 def best_subset_for_prior(

@@ -8,7 +8,7 @@ this ε one made of patterns alone is best, whatever is wanted.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -80,12 +80,15 @@ def staircase(labels: Sequence[str], epsilon: Rational, shares: Vector) -> Stair
 
 def name_patterns(labels: Sequence[str], held: NDArray[np.bool_]) -> tuple[str, ...]:
     """Name each pattern by the answers that it speaks for; by its number where two would have one name."""
-    symbols = tuple(
-        " or ".join(
-            label for label, inside in zip(labels, members, strict=True) if inside
-        )
+    return number_repeated(
+        " or ".join(labels[answer] for answer in np.flatnonzero(members).tolist())
         for members in held.T
     )
+
+
+def number_repeated(names: Iterable[str]) -> tuple[str, ...]:
+    """Return names as they are, or numbers where two of them are the same."""
+    symbols = tuple(names)
     return (
         symbols
         if len(set(symbols)) == len(symbols)

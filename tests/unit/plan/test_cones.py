@@ -11,10 +11,13 @@ import pytest
 from scipy.optimize import linprog
 
 import deniable as dn
+from deniable.chance import ScriptedSource
+from deniable.channel import Dense
 from deniable.criteria import ByResponse, KnownPrior, Policy
 from deniable.designs.sets_of_answers import subset_risk
 from deniable.errors import InvalidNumber, InvalidRequest
 from deniable.estimates import covariance
+from deniable.plan import cones
 from deniable.plan.cones import ConeDemand, best_subset_for_prior, extreme_rays
 
 DEMANDS: dict[str, tuple[int, ByResponse, float | None]] = {
@@ -153,6 +156,53 @@ def test_groups_of_any_size_are_named_with_a_set_within_them(
         risk
     )
     assert channel.probability(0, given=size - 1) == 0
+
+
+@pytest.mark.parametrize("size", [12, 420])
+def test_groups_of_one_size_are_a_product_where_the_table_is_large(
+    size: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    demand = within(*(range(at, at + 6) for at in range(0, size, 6)))
+    labels = [str(j) for j in range(size)]
+    table = ConeDemand(demand, None).in_groups(labels)
+    monkeypatch.setattr(cones, "_MAX_CELLS", 20 * size)
+    choice = ConeDemand(demand, None).in_groups(labels)
+    assert table is not None
+    assert choice is not None
+    channel = choice.design.channel
+    assert channel.product is not None
+    assert choice.design.symbols == table.design.symbols
+    assert choice.bound == table.bound
+    assert demand.check(choice.design)
+    assert not Policy("0.999", pairs=demand.pairs).check(choice.design)
+    assert not Policy(1, pairs=[(5, 6)]).check(choice.design)
+    even = np.full(size, 1 / size)
+    assert np.trace(covariance(choice.design, even, 1)) == pytest.approx(
+        choice.bound
+    )
+    if size == 12:
+        assert channel.dense() == table.design.channel
+        best = dn.optimal(size, demand).candidates[0]
+        assert best.design == choice.design
+        assert best.risk == pytest.approx(choice.bound)
+    sources = [ScriptedSource(bytes(range(40))) for _ in range(size)]
+    for answer, source in enumerate(sources):
+        response = channel.draw(answer, source)
+        assert channel.probability(response, given=answer) > 0
+    assert len({source.used for source in sources}) == 1
+
+
+def test_groups_that_are_mixed_up_are_written_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A product would number the answers of one group one after the other."""
+    pairs = [pair for at in range(2) for pair in combinations(range(at, 12, 2), 2)]
+    demand, labels = Policy(1, pairs=pairs), [str(j) for j in range(12)]
+    monkeypatch.setattr(cones, "_MAX_CELLS", 200)
+    choice = ConeDemand(demand, None).in_groups(labels)
+    assert choice is not None
+    assert isinstance(choice.design.channel, Dense)
+    assert demand.check(choice.design)
 
 
 def test_groups_are_those_of_which_all_pairs_are_protected() -> None:
