@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+from deniable.cli import collected
 from deniable.cli.common import (
     CommandOutput,
     check_out,
@@ -177,6 +180,44 @@ def estimate(
         lambda: _draw(chosen, min(top, MAX_BARS), level),
         level=level,
     )
+
+
+@app.add
+def synthesize(
+    design: Path,
+    tally: Path,
+    size_design: Path,
+    size_tally: Path,
+    *,
+    people: int | None = None,
+    output: CommandOutput,
+) -> None:
+    """Draw a synthetic graph from the estimates of two questions: items of people, and how many they have.
+
+    Args:
+        design: a design, as written by `deniable graph design`.
+        tally: its tally, as written by `deniable graph tally`, or - for stdin.
+        size_design: the design of the question for the number of items; its categories are 0, 1, 2 and so on.
+        size_tally: its tally, as written by `deniable tally`.
+        people (1…): how many people to draw; as many as responded, if you do not say.
+        out: a row for each edge, in CSV: person, item, weight.
+    """
+    from deniable.simulate import graph
+
+    items: Any = fit(_read_tally(_read_design(design), read_counts(tally)))
+    counts: Any = collected.read_tally(
+        read_counts(size_tally), collected.read_designs(size_design)
+    )
+    drawn = graph(items.joint_degrees(fit(counts)), people)
+    columns = drawn.columns()
+    if output.as_json:
+        print_json({"epsilon": drawn.epsilon, "note": str(drawn), **columns})
+    else:
+        tell(str(drawn))
+    text = io.StringIO()
+    rows = csv.writer(text, lineterminator="\n")
+    rows.writerows([columns, *zip(*columns.values(), strict=True)])
+    output.write(text.getvalue().rstrip("\n"))
 
 
 def _count(design: GraphDesign, path: Path) -> GraphTally:

@@ -5,6 +5,7 @@ stages          a ladder → a tally for each stage and repetition, raised from 
 noisy_samples   RAPPOR's repeated samples of one bit → how many ones each round has
 shares          tallies → the unbiased shares of each
 noisy_shares    rounds of samples → the unbiased share of ones after each
+graph           degree distributions of people and items → a synthetic bipartite graph
 studies         a design, a share and a test → how often it rejects and how wide intervals are, beside the plan
 
 Counts come straight from the binomial, multinomial and hypergeometric laws that individual draws add up to, so that
@@ -23,5 +24,14 @@ from deniable.simulate.simulated_tallies import (
     stages,
     tallies,
 )
+from deniable.simulate.synthetic_graphs import graph
 
-__all__ = ["noisy_samples", "noisy_shares", "shares", "stages", "studies", "tallies"]
+__all__ = [
+    "graph",
+    "noisy_samples",
+    "noisy_shares",
+    "shares",
+    "stages",
+    "studies",
+    "tallies",
+]

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+import deniable as dn
 from tests.support.commands import done, run
 
 EDGES = [
@@ -367,3 +368,31 @@ def test_responses_are_counted_from_stdin_too(edges: Path, tmp_path: Path) -> No
         done("graph", "tally", design, "-", "--json", stdin=out.read_bytes()).stdout
     )
     assert told["respondents"] == 3
+
+
+def test_a_synthetic_graph_is_written_and_described(tmp_path: Path) -> None:
+    people = [{}, {"tea": 1}, {"tea": 1, "milk": -1}] * 100
+    items = dn.lpp_club(["tea", "coffee", "milk"], 8)
+    sizes = dn.k_ary(["0", "1", "2"], 8)
+    paths = []
+    for name, design, answers in (
+        ("items", items, people),
+        ("sizes", sizes, [str(len(row)) for row in people]),
+    ):
+        tally = dn.tally(dn.respond_all(design, answers))
+        for kind, document in (("design", design), ("tally", tally)):
+            paths.append(tmp_path / f"{name}-{kind}.json")
+            paths[-1].write_text(document.to_json(), encoding="utf-8")
+    out = tmp_path / "synthetic.csv"
+    shown = done(
+        "graph", "synthesize", *paths, "--people", "200", "--out", out
+    ).stdout
+    assert "It preserves" in shown
+    assert "ε = 16" in shown.replace("\n", " ")
+    with out.open(newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert f"200 people and 3 items: {len(rows)} edges" in shown
+    assert len({(row["person"], row["item"]) for row in rows}) == len(rows) > 100
+    body = json.loads(done("graph", "synthesize", *paths, "--json").stdout)
+    assert body["epsilon"] == pytest.approx(16, abs=1e-6)
+    assert len(body["person"]) == len(body["weight"])

@@ -44,15 +44,19 @@ from deniable.estimates.triples import Scored, Triples
 from deniable.rendering import formats
 from deniable.rendering.statements import SHARE
 from deniable.types.key_value.count import KeyValueTally
+from deniable.types.key_value.degrees import (
+    DegreeDistribution,
+    JointDegrees,
+    degree_distribution,
+    joint_degrees,
+)
 from deniable.types.key_value.design import KeyValueDesign
 from deniable.types.key_value.items import (
-    DegreeDistribution,
     KeptShare,
     Ranked,
     Shrunk,
     Sizes,
     check_number,
-    degree_distribution,
     kept_share,
     padding_cautions,
     shrunk,
@@ -412,6 +416,22 @@ class ItemEstimate(Result[Row]):
     def degree_distribution(self, points: int = 60) -> DegreeDistribution:
         """Return how the degrees of the items are distributed, the noise of their estimates taken out."""
         return degree_distribution(self, points)
+
+    def joint_degrees(self, sizes: Sizes, *, points: int = 60) -> JointDegrees:
+        """Return the degree distributions of people and of items; a padded design is corrected with the sizes.
+
+        Args:
+            sizes: the share of people with each number of items; or the estimate of a question of its own, with these
+                numbers as its categories. Its ε adds to that of the items.
+            points: how many degrees of items to tell apart.
+
+        Raises:
+            InvalidRequest: the shares do not fit, or some number is larger than the number of items.
+            NotEstimable: the design does not tell degrees, or everybody has one edge.
+        """
+        one_each = self._key_values.design.scheme.one_each
+        estimate = self if one_each else self.corrected(sizes)
+        return joint_degrees(estimate, sizes, points)
 
     def shrunk(self) -> Shrunk:
         """Return frequencies and means drawn towards those of all items, for the least error on the whole; biased.

@@ -1,4 +1,4 @@
-"""What is told of all items together: what padding cuts off, shrinkage, the largest, how degrees are distributed."""
+"""What is told of all items together: what padding cuts off, shrinkage, the largest."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Sizes: TypeAlias = "Mapping[int, float] | Result[Any]"
 """The share of people with each number of items; or the estimate of a question with these numbers as its categories."""
 
 _ROUNDING = 1e-6  # of shares that sum to 1
-_CONTRADICTION = 4.0
+CONTRADICTION = 4.0
 """Standard errors: a true claim is contradicted in fewer than 1 in 10,000 estimates."""
 
 
@@ -175,7 +175,7 @@ def padding_cautions(numbers: KeyValueNumbers) -> list[Caution]:
         return []
     total, _w, variance, *_ = numbers.linear.totals()
     error = (variance + kept.counted_variance) ** 0.5
-    if abs(total - kept.counted) <= _CONTRADICTION * error:
+    if abs(total - kept.counted) <= CONTRADICTION * error:
         return []
     text = (
         f"the numbers of items that were given mean {kept.counted:.3g} counted items for each respondent, and the "
@@ -340,68 +340,3 @@ def _rank_numbers(estimate: ItemEstimate, by: str, values: Vector) -> list[int]:
         for number in np.argsort(-np.nan_to_num(values, nan=-np.inf), kind="stable")
         if eligible[number]
     ]
-
-
-_MIXTURE_STEPS = (
-    2000  # of expectation and maximization, far more than it takes to come to rest
-)
-
-
-@dataclass(frozen=True, eq=False)
-class DegreeDistribution:
-    """The distribution of the degrees of the items.
-
-    Attributes:
-        degrees: numbers of edges, from none to as many as there are respondents.
-        shares: the most likely share of items with each.
-        mean: the average degree, from the estimates themselves.
-        deviation: the standard deviation of the degrees, what is noise subtracted; 0 where noise explains all of it.
-    """
-
-    degrees: Vector
-    shares: Vector
-    mean: float
-    deviation: float
-
-    def at_least(self, degree: float) -> float:
-        """Return the share of items with so many edges or more."""
-        return float(self.shares[self.degrees >= degree].sum())
-
-
-def degree_distribution(estimate: ItemEstimate, points: int) -> DegreeDistribution:
-    """Return the most likely distribution of degrees, given that each estimate is normal around its own degree.
-
-    Implements: the maximum likelihood estimate of a mixing distribution on a grid [Lai78], by expectation and
-    maximization. A histogram of the estimates themselves would show their noise.
-
-    Args:
-        estimate: what is known.
-        points: how many numbers of edges to tell apart.
-
-    Raises:
-        InvalidRequest: fewer than two points.
-        NotEstimable: the design does not tell degrees.
-    """
-    check_number("points", points, least=2)
-    values, errors = estimate.degree, np.maximum(estimate.errors("degree"), 1e-9)
-    top = min(
-        float(estimate.respondents), max(float((values + 2 * errors).max()), 1.0)
-    )
-    grid = np.linspace(0.0, top, int(points))
-    shares = _mixture(values, errors, grid)
-    spread = max(float(values.var() - (errors**2).mean()), 0.0)
-    return DegreeDistribution(grid, shares, float(values.mean()), spread**0.5)
-
-
-def _mixture(values: Vector, errors: Vector, grid: Vector) -> Vector:
-    heights = -0.5 * ((values[:, None] - grid[None, :]) / errors[:, None]) ** 2
-    likelihood = np.exp(heights - heights.max(axis=1, keepdims=True))
-    shares = np.full(len(grid), 1 / len(grid))
-    for _ in range(_MIXTURE_STEPS):
-        posterior = likelihood * shares
-        new = (posterior / posterior.sum(axis=1, keepdims=True)).mean(axis=0)
-        moved = np.abs(new - shares).max()
-        shares = new
-        if moved < 1e-9:
-            break
-    return np.asarray(shares, np.float64)
