@@ -943,6 +943,7 @@ def string_design(body: Body, stated: Body) -> Checked:
     check(1 <= hashes <= 16 and cohorts, "there are too many or too few hashes")
     channel = read_channel(channel_body)
     bit = channel.forms["bits"]
+    check(0 < bit[1] < bit[0], "a 1 is not sent more often where it is true")
     check(channel.categories == k <= 1 << 20, "these are not the bits of the filter")
     first = range(1, min(hashes, k - 1) + 1)
     pairs = [bit_groups(bit, n, min(hashes, k - n), 2 * hashes) for n in first]
