@@ -269,7 +269,8 @@ def test_every_package_that_may_be_missing_has_its_command() -> None:
         # the last two are imported by Uvicorn alone
         if not each.startswith(("deniable", "uvloop", "httptools"))
     }
-    named["sklearn"] = named.pop("scikit_learn")  # the name that is imported
+    # the names that are imported
+    named["sklearn"], named["docx"] = map(named.pop, ("scikit_learn", "python_docx"))
     assert len(named) > 15
     assert {name: COMMANDS.get(name) for name in named} == {
         name: "pip install deniable"
