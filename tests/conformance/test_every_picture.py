@@ -21,6 +21,7 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 
 import deniable as dn
+from deniable.attacks.inference import error_rates
 from deniable.designs import FAMILIES
 from deniable.estimates.results import Result, Summary
 from deniable.order.blackwell import Order
@@ -93,6 +94,7 @@ MADE: dict[str, Callable[[], Any]] = {
     "how many": lambda: dn.plan.how_many(dn.warner(1), share=0.1, width=0.1),
     "order": lambda: dn.compare(dn.k_ary(4, epsilon=2), dn.k_ary(4, epsilon=1)),
     "equal": lambda: dn.compare(dn.subset(4, 1), dn.k_ary(4, epsilon=1)),
+    "error rates": lambda: error_rates(dn.ladder([dn.k_ary([RISKY, "b", "c"], epsilon=1)])),
     "side by side": lambda: dn.report.side_by_side({RISKY: dn.estimate(MADE["tally"]())}),
     "summary": lambda: dn.estimate(MADE["tally"]()).summary(),
     "estimate": lambda: dn.estimate(MADE["tally"]()),

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, partial
 from itertools import product
+from typing import TYPE_CHECKING
 
 from deniable.channel import Channel
 from deniable.criteria.belief import Prior, least_bayes_error
@@ -26,6 +27,9 @@ from deniable.designs import Design
 from deniable.errors import InvalidRequest
 from deniable.order.ladders import Ladder
 from deniable.rendering import Rendered, Sheet, formats
+
+if TYPE_CHECKING:
+    from deniable.rendering.pictures import Picture
 
 VOTES = (
     "last output",
@@ -86,9 +90,17 @@ class Rates(Rendered, Mapping[str, float]):
             "How often an attacker who sees the responses guesses an answer wrongly",
             ("attack", "wrong", "standard error")[: 1 + len(columns)],
             tuple(rows),
-            (
+            notes=(
                 f"No attack of any kind is wrong less often than {formats.percent(float(self.bound))}.",
             ),
+        )
+
+    def _picture(self, title: str) -> Picture:
+        from deniable.rendering.pictures import draw_bars
+
+        sheet = self._sheet()
+        return draw_bars(
+            [*self.items()], title or sheet.title, "wrong", ordered=False
         )
 
     def beaten(self, *, by: float = 4.0) -> tuple[str, ...]:
