@@ -553,6 +553,10 @@ def levels(repetitions: int) -> Iterator[str]:
     yield deviations.line("deviation of numbers, few at the top")
 
 
+CURVE_ERRORS = 2.054
+"""Standard errors that an interval of F has on each side: those of a test of the descent."""
+
+
 def bucket_laws(generator: np.random.Generator, count: int) -> dict[str, Vector]:
     """Return the shares of people in each bucket, from 200,000 numbers: smooth distributions and spikes."""
     n = 200_000
@@ -589,9 +593,10 @@ def bucket_tally(
 
 
 def tree(repetitions: int, count: int = 256) -> Iterator[str]:
-    """Median, p95 and p99 of numbers in buckets, by descent; and the mean width of the median of Beta(2, 5)."""
+    """Median, p95 and p99 of numbers in buckets, by descent; F at three edges; the median's width of Beta(2, 5)."""
     both, generator = Both(), np.random.default_rng(12)
-    widths = []
+    widths, curves = [], []
+    inner = np.array([1, 2, 3]) * count // 4
     laws = bucket_laws(generator, count)
     for epsilon, n in itertools.product((0.5, 1, 2, 4), (10_000, 100_000)):
         design = dn.bucket_design(0, 1, epsilon, count=count)
@@ -600,11 +605,15 @@ def tree(repetitions: int, count: int = 256) -> Iterator[str]:
             # a quantile lies between edges with F at most it, and at least it
             below = dict(zip(edges, [0.0, *np.cumsum(shares)], strict=True))
             held, rates = np.zeros((3, 2)), response_rates(design, shares)
-            width = 0.0
+            truth = np.array(list(below.values()))[inner]
+            width, on_curve = 0.0, 0.0
             for _ in range(repetitions):
                 found = dn.estimate(bucket_tally(design, rates, n, generator))
                 bounds = list(found.conf_int().values())
                 width += (bounds[0][1] - bounds[0][0]) / repetitions
+                curve = found.model.curves[0]
+                away = np.abs(curve.distribution[inner] - truth)
+                on_curve += (away <= CURVE_ERRORS * curve.errors[inner]).mean()
                 for index, (low, high) in enumerate(bounds):
                     share = found.model.quantiles[index]
                     held[index] += below[low] <= share + 1e-9 <= below[high] + 2e-9
@@ -614,7 +623,12 @@ def tree(repetitions: int, count: int = 256) -> Iterator[str]:
                 )
             if name == "Beta(2, 5)":
                 widths.append(f"{width:.4f} at ε = {epsilon}, n = {n:,}")
+            curves.append(on_curve / repetitions)
     yield both.line(f"quantiles of numbers in {count} buckets (no other interval)")
+    middle = np.median([rate for rate, _ in both.default.found])
+    yield (
+        f"Median of the cells {middle:.3f}; F at three edges, mean of a setting {min(curves):.3f} to {max(curves):.3f}"
+    )
     yield f"Mean width of the median's interval, Beta(2, 5): {'; '.join(widths)}"
 
 

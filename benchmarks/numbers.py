@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import deniable as dn
-from deniable.designs.numbers import best_scores
+from deniable.designs.numbers import best_scores, half_width
 
 EPSILONS = (0.5, 1.0, 2.0, 4.0)
 ROWS = 400_000
@@ -65,6 +65,32 @@ def ours(values: Vector, rng: np.random.Generator, *, epsilon: float) -> Vector:
     design = dn.number_design(-1, 1, epsilon)
     sent = dn.respond_all(design, values).columns["response"]
     return scores(design)[sent]
+
+
+def square_wave(epsilon: float) -> tuple[float, float, float]:
+    """Return the half-width b of the square wave [LWL20], and its densities p within b of the value and q elsewhere."""
+    x = float(np.exp(epsilon))
+    b = half_width(x)
+    return b, x / (2 * b * x + 1), 1 / (2 * b * x + 1)
+
+
+def square_wave_information(b: float, epsilon: float) -> float:
+    """Return the bound on the information in a square wave of half-width b, as if its range had no ends."""
+    x = np.exp(epsilon)
+    return float(
+        np.log((2 * b + 1) / (2 * b * x + 1)) + epsilon * 2 * b * x / (2 * b * x + 1)
+    )
+
+
+def wave_variance(y: float, epsilon: float) -> float:
+    """Return the variance of the linear mean of square waves of a value from −1 to 1."""
+    b, p, q = square_wave(epsilon)
+    place = (y + 1) / 2
+    ends = np.array([-b, place - b, place + b, 1 + b])
+    first, second = (
+        np.diff(ends**power) @ [q, p, q] / power for power in (2.0, 3.0)
+    )
+    return float((second - first**2) / (b * (p - q)) ** 2)
 
 
 def published_variance(mechanism: str, y: float, epsilon: float) -> float:

@@ -17,7 +17,7 @@ def main(arguments: list[str]) -> int:
         )
     counts = {
         verdict: sum(each.verdict == verdict for each in outcomes)
-        for verdict in ("agrees", "differs", "uncovered")
+        for verdict in ("agrees", "differs", "measured", "uncovered")
     }
     print(", ".join(f"{count} {verdict}" for verdict, count in counts.items()))
     return 1 if counts["differs"] else 0

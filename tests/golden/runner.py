@@ -6,7 +6,8 @@ fractions that were meant. Only the leaves that are expected are compared; null 
 Tolerances are absolute below 1, unless the answer was entered as `relative`.
 
 An entry is "uncovered" where nobody answers its quantity, where the answer takes other inputs, or where it raises
-`Uncovered`: a design or a method that we do not have, a file that is not here. Any other error is a difference.
+`Uncovered`: a design or a method that we do not have, a file that is not here. It is "measured" where a benchmark that
+takes minutes measures it; what we got is then the command. Any other error is a difference.
 """
 
 from __future__ import annotations
@@ -32,6 +33,10 @@ RELATIVE: set[str] = set()
 DOCUMENTS: dict[tuple[str, str], Callable[..., Any]] = {}
 
 
+class Measured(Exception):
+    """A benchmark that measures an entry: the command, and the page that has its figures."""
+
+
 class Uncovered(Exception):
     """Inputs that an answer does not know."""
 
@@ -41,7 +46,7 @@ class Outcome:
     id: str
     expected: Any
     got: Any
-    verdict: str  # agrees, differs, uncovered
+    verdict: str  # agrees, differs, measured, uncovered
 
 
 def quantity(
@@ -104,8 +109,9 @@ def reference(entry: dict[str, Any]) -> Outcome:
         tolerance = entry.get("tolerance", TOLERANCE)
         least = 0.0 if entry["quantity"] in RELATIVE else 1.0
         same = agrees(entry["expected"], got, tolerance, least)
-    except Uncovered as reason:
-        return Outcome(entry["id"], entry["expected"], str(reason), "uncovered")
+    except (Measured, Uncovered) as reason:
+        verdict = type(reason).__name__.lower()
+        return Outcome(entry["id"], entry["expected"], str(reason), verdict)
     except Exception as error:
         return Outcome(
             entry["id"],

@@ -7,6 +7,7 @@ responses. Levels lie evenly from −1 to 1 there.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -33,8 +34,8 @@ Columns: TypeAlias = Sequence[Sequence[float]]
 LEVELS_FOR_A_MEAN = (*range(2, 8), 9, 12, 16, 24, 32)
 """Numbers of levels that are tried for a mean; those above 7 only where e^ε is large: else they win about 1 %."""
 
-LEVELS_FOR_A_DISTRIBUTION = 11
-"""Levels that a distribution takes: a step is a tenth of the range."""
+SETTLED_LEVELS = {"distribution": 11, "shape": 129}
+"""Levels that a goal takes: for a distribution a step is a tenth of the range, for a smooth picture 1/128."""
 
 _LARGE_RATIO = 100.0  # e^ε from which more levels are worth it
 _FEW_LEVELS = 7  # 12 responses at most: a table of them fits on a telephone
@@ -50,7 +51,7 @@ def best_window(
 
     Args:
         goal: "mean", for the variance in the worst case; "distribution", for that of the shares of people at or below
-            each level, on average, if the shares are even.
+            each level, on average, if the shares are even; "shape", for the information in the square wave.
         ratio: e^ε.
         levels: how many there are, if it is settled.
         width: of the window, if it is settled.
@@ -59,9 +60,10 @@ def best_window(
         >>> [best_window("mean", ratio) for ratio in (1.6, 2.7, 7.4, 54.6)]
         [(7, 6), (7, 6), (5, 2), (7, 2)]
     """
-    settled = levels or (
-        LEVELS_FOR_A_DISTRIBUTION if goal == "distribution" else None
-    )
+    settled = levels or SETTLED_LEVELS.get(goal)
+    if goal == "shape" and settled and width is None:
+        wave = round(2 * half_width(ratio) * (settled - 1))
+        return settled, min(max(wave, 1), settled - 1)
     max_levels = _FEW_LEVELS if ratio < _LARGE_RATIO else LEVELS_FOR_A_MEAN[-1]
     counts = (
         [settled]
@@ -83,6 +85,20 @@ def best_window(
             window_columns(pair[0], pair[1], min(max(ratio, _MIN_RATIO), _MAX_RATIO))
         ),
     )
+
+
+def half_width(ratio: float) -> float:
+    """Return the half-width of the square wave [LWL20] with the most information, as a part of the range.
+
+    Formula: with x = e^ε, b = (εx − x + 1) / (2x(x − 1 − ε)).
+
+    Example:
+        >>> [round(half_width(math.exp(epsilon)), 4) for epsilon in (0.5, 1, 2, 4)]
+        [0.3582, 0.2561, 0.1293, 0.0304]
+    """
+    ratio = min(max(ratio, _MIN_RATIO), _MAX_RATIO)
+    epsilon = math.log(ratio)
+    return (epsilon * ratio - ratio + 1) / (2 * ratio * (ratio - 1 - epsilon))
 
 
 def worst_variance(columns: Columns) -> float:
@@ -199,11 +215,9 @@ def _solve(
     return [row[size:] for row in rows]
 
 
-GOALS = ("mean", "distribution")
-"""What a number can be asked for: its mean alone, or its mean, its spread and its quantiles."""
-
-MAX_LEVELS = 32
-"""Levels that a number can be rounded to; more tell next to nothing more, and each costs precision."""
+MAX_LEVELS = {"mean": 32, "distribution": 32, "shape": 129}
+"""Levels that a number can be rounded to, by what it is asked for: its mean alone; its mean, its spread and its
+quantiles; or a smooth picture. More tell next to nothing more, and each costs precision."""
 
 # the squares of such ends, as variances have them, are still floats
 _FAR = Fraction(10**150)
@@ -410,7 +424,8 @@ def number_design(
 
     Implements: relaxed rounding [Pan24], §5.2, to m levels instead of 2, and then `window`, the piecewise mechanism
     [Wan19] on levels. For a mean, levels and width are those with the smallest variance in the worst case; for a
-    distribution the width is that with the smallest variance of the shares below each level, on average.
+    distribution the width is that with the smallest variance of the shares below each level, on average; for a shape
+    it is that of the square wave [LWL20].
 
     Guarantee: integers that sum to 2^64, with a parity of at most e^ε between any two numbers.
 
@@ -418,8 +433,9 @@ def number_design(
         low: the smallest number that anybody can have.
         high: the largest one. Who has more is refused and must choose: nothing is cut off silently.
         epsilon: privacy; positive.
-        goal: "mean", or "distribution" for spread and quantiles too.
-        levels: how many levels the range is cut into; by default the best for a mean, 11 for a distribution.
+        goal: "mean"; "distribution" for spread and quantiles too; "shape" for a smooth picture, `smooth()`.
+        levels: how many levels the range is cut into; by default the best for a mean, 11 for a distribution, 129 for a
+            shape.
         width: of the window; by default the best for the goal. Stages of one question have the same one.
 
     Raises:
@@ -433,10 +449,10 @@ def number_design(
         >>> number_design(0, 80, epsilon=2).symbols
         ('0', '0 … 20', '20 … 40', '40 … 60', '60 … 80', '80')
     """
-    require_choice("the goal is", goal, GOALS)
-    if levels is not None and not exact.is_whole(levels, 2, MAX_LEVELS):
+    require_choice("the goal is", goal, MAX_LEVELS)
+    if levels is not None and not exact.is_whole(levels, 2, MAX_LEVELS[goal]):
         raise InvalidDesign(
-            f"there are {quoted(levels)} levels; expected a whole number from 2 to {MAX_LEVELS}."
+            f"there are {quoted(levels)} levels; expected a whole number from 2 to {MAX_LEVELS[goal]}."
         )
     range_, ratio = (
         Range.of(low, high),

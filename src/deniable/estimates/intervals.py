@@ -349,7 +349,9 @@ class WeightedSum:
         _, t = score_interval(
             vector([(self.value - start) / gap]), curve, confidence
         )
-        return start + gap * min(max(float(t[0]), 0.0), 1.0)
+        # before the start where projected shares lie beyond the estimate
+        ends = float(self.weights.min()), float(self.weights.max())
+        return min(max(start + gap * float(t[0]), ends[0]), ends[1])
 
 
 def sum_variance(

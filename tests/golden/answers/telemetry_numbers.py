@@ -6,13 +6,18 @@ import math
 from typing import Any
 
 import numpy as np
-from benchmarks.numbers import published_variance
+from benchmarks.numbers import (
+    published_variance,
+    square_wave,
+    square_wave_information,
+    wave_variance,
+)
 
 import deniable as dn
 from deniable.estimates.inverses import left_inverse
 from deniable.estimates.supported import customary
 from deniable.types.buckets.estimate import node_variance, tree_weights
-from tests.golden.runner import quantity
+from tests.golden.runner import Measured, Uncovered, quantity
 
 
 @quantity(
@@ -111,3 +116,48 @@ def _means(eps: float) -> list[list[float]]:
         rounded = levels @ dn.estimates.covariance(design, shares, 1) @ levels
         rows.append([value, rounded, published_variance("piecewise", value, eps)])
     return rows
+
+
+@quantity("square wave half-width b, p, q")
+def _square_wave(eps: float) -> dict[str, float]:
+    """Return the closed form that designs for a shape take, and the half-width that has the most information."""
+    b, p, q = square_wave(eps)
+    widths = np.arange(1, 10_000) / 10_000
+    information = [square_wave_information(width, eps) for width in widths]
+    return {"b": b, "p": p, "q": q, "b_by_search": widths[np.argmax(information)]}
+
+
+@quantity("parity of the bucketed square wave")
+def _wave_parity(eps: float, d: int, out: int) -> dict[str, float]:  # noqa: ARG001 - a window has its own responses
+    design = dn.number_design(0, 1, eps, goal="shape", levels=d)
+    _, p, q = square_wave(eps)
+    return {"parity_bucketed": float(design.parity), "parity_continuous": p / q}
+
+
+@quantity(
+    "t, n variance of the linear mean from square-wave reports (interval of length 2)"
+)
+def _wave_means(eps: float) -> list[list[float]]:
+    """Return the variance of continuous reports, beside which `test_shapes.py` puts that of the design."""
+    return [[value, wave_variance(value, eps)] for value in (0.0, 0.5, 1.0)]
+
+
+@quantity(
+    "Beta(2,5), n = 100000, 256 buckets: mean |CDF error|, |median error|, RMSE of the mean"
+)
+def _distributions(eps: float, seed: int, runs: int) -> None:  # noqa: ARG001 - those of the sheet
+    raise Measured("python -m benchmarks.shapes; docs/theory/means.md")
+
+
+@quantity(
+    "95 % intervals of p50, p95, p99 by descent: least, median coverage over 7 laws x 4 eps x 2 n x 3 levels; CDF "
+    "values: least and largest mean coverage; mean width of the median of Beta(2,5) at n = 100000, eps .5, 1, 2, 4"
+)
+def _coverage(D: int, z: float, runs: int) -> None:  # noqa: ARG001 - those of the sheet
+    if D != 256:
+        raise Uncovered(
+            "python -m benchmarks.coverage_records 40 tree-1024 takes minutes; no figures yet"
+        )
+    raise Measured(
+        "python -m benchmarks.coverage_records 300 tree; docs/theory/means.md"
+    )

@@ -39,6 +39,7 @@ from deniable.estimates.results import (
 from deniable.estimates.sampling import Sampling
 from deniable.estimates.sampling.columns import Mask, check_rows
 from deniable.estimates.sampling.people import People
+from deniable.estimates.simplex import rising
 from deniable.estimates.statistics import Model, Statistic
 from deniable.files.row_names import check_same_people
 from deniable.rendering import formats
@@ -94,13 +95,8 @@ class EdgeCurve(NamedTuple):
         return _last_sure(below), len(above) - 1 - _last_sure(above[::-1])
 
     def position(self, share: float) -> float:
-        """Return a quantile, counted in buckets, inside of its 95 % interval.
-
-        Why: the mean of the running maximum and of the running minimum from the right never falls.
-        """
-        rising = np.maximum.accumulate(self.distribution)
-        falling = np.minimum.accumulate(self.distribution[::-1])[::-1]
-        smooth = np.clip((rising + falling) / 2, 0.0, 1.0)
+        """Return a quantile, counted in buckets, inside of its 95 % interval."""
+        smooth = rising(self.distribution)
         inverse = np.interp(share, smooth, np.arange(len(smooth)))
         return float(np.clip(inverse, *self.descend(share, _USUAL)))
 

@@ -19,6 +19,8 @@ from deniable.estimates import estimate as estimate_shares
 from deniable.estimates.covariances import Matrix, Vector, vector
 from deniable.estimates.diagnostics import FEW
 from deniable.estimates.intervals import Interval, bonferroni_level, quantile
+from deniable.estimates.likelihood import smoothed
+from deniable.estimates.linear import floats
 from deniable.estimates.results import (
     AROUND,
     Bounds,
@@ -44,7 +46,7 @@ from deniable.estimates.sampling import (
 )
 from deniable.estimates.sampling import estimate as sampling_estimate
 from deniable.estimates.shares import CountEvidence, TallyEvidence, fitted
-from deniable.estimates.simplex import projection
+from deniable.estimates.simplex import projection, rising
 from deniable.estimates.stages import StageEvidence
 from deniable.estimates.statistics import Model, Statistic
 from deniable.files.row_names import check_same_people
@@ -52,6 +54,7 @@ from deniable.order.ladders import Ladder
 from deniable.tallies import Tally
 from deniable.tallies import tally as count_categories
 from deniable.tallies.responses import Responses
+from deniable.types.numbers.shape import SmoothShape, level_borders
 
 __all__ = [
     "QUANTILES",
@@ -372,18 +375,14 @@ class NumberEstimate(Result):
     @cached_property
     def _cumulated(self) -> Vector:
         """Return the shares of people at or below each level, brought into order, with 0 in front."""
-        return np.concatenate(
-            [[0.0], np.cumsum(projection(vector(self.shares.value)))]
+        return rising(
+            np.concatenate([[0.0], np.cumsum(self.shares.value)[:-1], [1.0]])
         )
 
     def _quantile(self, share: float) -> tuple[float, Vector]:
-        """Return a quantile, between the levels on a straight line, and its derivative by each share.
-
-        Why: whoever is rounded to the level l or below lies, on average, below the middle between l and the next one.
-        """
+        """Return a quantile, between the levels on a straight line, and its derivative by each share."""
         levels, below = self._levels, self._cumulated
-        middles = (levels[1:] + levels[:-1]) / 2
-        borders = np.concatenate([levels[:1], middles, levels[-1:]])
+        borders = level_borders(levels)
         after = max(int(np.searchsorted(below, share, side="left")), 1)
         gap = below[after] - below[after - 1]
         fraction = (share - below[after - 1]) / gap
@@ -392,6 +391,27 @@ class NumberEstimate(Result):
         weights = (1 - fraction) * (index < after - 1) + fraction * (index < after)
         value = float(borders[after - 1] + fraction * length)
         return value, vector(-length / gap * weights)
+
+    def smooth(self) -> SmoothShape:
+        """Estimate a smooth picture of the distribution; spikes are flattened, and no interval of it holds.
+
+        Raises:
+            InvalidRequest: the shares are those of a weighted sample or of several stages.
+
+        Example:
+            >>> from deniable.designs import number_design
+            >>> design = number_design(0, 10, epsilon=2, goal="shape", levels=5)
+            >>> shape = estimate(Tally(design, [60, 190, 250, 180, 90])).smooth()
+            >>> round(shape.mean, 1), round(shape.quantile(0.5), 1)
+            (5.1, 5.1)
+        """
+        if not isinstance(self.shares, Estimate):
+            raise InvalidRequest(
+                "the shares are those of a weighted sample; expected those of one tally."
+            )
+        tally = self.shares.tally
+        shares = smoothed(floats(tally.design.channel), vector(tally.counts))
+        return SmoothShape(self.scale, shares)
 
     def _interval_methods(self) -> Mapping[str, IntervalMethod]:
         """Return "bracket", the mean's own interval and all values that some numbers have, and the usual ones.
