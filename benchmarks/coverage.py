@@ -217,7 +217,10 @@ class Fitted:
             return self.sampling.population is None or np.array_equal(
                 self.counted.least, self.counted.most
             )
-        one_size = isinstance(self.linear, BySize) and len(self.linear.base) == 1
+        one_size = isinstance(self.linear, BySize) and self.linear.scores.shape == (
+            1,
+            2,
+        )
         two = self.design.channel.answers == self.design.channel.responses == 2
         return two or one_size or isinstance(self.linear, Supported)
 

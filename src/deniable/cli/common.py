@@ -316,7 +316,11 @@ def _name_options(text: str, parameters: Collection[str]) -> str:
         )
         return f"{flag_of(known)}{' ' * bool(more)}{more}" if known else match[0]
 
-    return text if "dn." in text else re.sub(r"\b(\w+)=([\w.]?)", option, text)
+    return (
+        text
+        if "dn." in text
+        else re.sub(r"\b(\w+)=(?![\[({\"'])([\w.]?)", option, text)
+    )
 
 
 def _code(error: DeniableError) -> int:

@@ -65,7 +65,7 @@ def quantile(
         >>> from deniable.types.buckets.design import bucket_design
         >>> design = bucket_design(0, 80, epsilon=2, count=64)
         >>> quantile(design, n=20_000).value, quantile(design, width=0.125).value
-        (0.09375, 9216)
+        (0.0625, 2912)
     """
     require(
         isinstance(design, BucketDesign), design, "the design", "a bucket_design()"

@@ -239,7 +239,7 @@ def test_an_unknown_ending_is_refused_before_any_work(folder: Path) -> None:
         folder / "none.json",
         folder / "none.json",
         "--out",
-        folder / "e.xlsx",
+        folder / "e.xls",
     )
     assert result.exit_code == 2
     assert "expected a name that ends in .json, .csv" in result.stderr

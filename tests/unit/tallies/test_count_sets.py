@@ -122,7 +122,7 @@ def test_tallies_add_up_and_travel() -> None:
         (np.array([[1, 1, 0, 2]]), "a number other than 0 and 1"),
         (
             np.array([[1, 1, 0]]),
-            "expected 1 bytes of packed bits for each, or a 0 or 1 for each of 4 categories",
+            "expected 1 bytes of packed bits for each, or a 0 or 1 for each of 4 bits",
         ),
         (np.array([[1.0, 1.0, 0.0, 0.0]]), "type float64"),
         (np.zeros((1, 1, 1), np.uint8), "3 dimensions"),

@@ -225,7 +225,7 @@ def bucket_design(
     Example:
         >>> design = bucket_design(1, 10_000, 1, count=16, spacing="log")
         >>> design
-        buckets(1 to 1e+04 in 16 buckets, log; ε = 1)
+        buckets(1 to 10000 in 16 buckets, log; ε = 1)
         >>> [round(edge, 1) for edge in design.buckets.edges[:5]]
         [1.0, 1.8, 3.2, 5.6, 10.0]
     """
