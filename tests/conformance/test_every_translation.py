@@ -20,6 +20,16 @@ REORDERED = {
     ("fieldkit", "es", "facts.chance"): "1 {answer} {symbol} {chance}",
 }
 """Texts whose grammar wants another order, with that order."""
+BOUNDS = {
+    "at most": {
+        "de": ("höchstens",), "fr": ("au plus",), "es": ("como mucho", "como máximo"),
+        "ar": ("على الأكثر", "في أكثر من", "لا يزيد على"),
+    },
+    "at least": {
+        "de": ("mindestens",), "fr": ("au moins",), "es": ("al menos",), "ar": ("على الأقل",),
+    },
+}  # fmt: skip
+"""What bounds are called in each language."""
 
 
 def flat(words: Any, path: str = "") -> Iterator[tuple[str, str]]:
@@ -105,3 +115,31 @@ def test_another_number_is_found(
         "|".join(map(re.escape, swapped)), lambda m: swapped[m[0]], texts[path]
     )
     assert differing(source, tag, {**texts, path: changed}) == [path]
+
+
+def unbounded(source: str, tag: str, texts: Mapping[str, str]) -> list[str]:
+    """Return the paths of the texts with another bound than in English, or without it."""
+    return [
+        path
+        for path, text in SOURCES[source]["en"].items()
+        for bound, words in BOUNDS.items()
+        if (bound in text.lower())
+        != any(each in texts[path].lower() for each in words[tag])
+    ]
+
+
+LIMITED = [("survey", tag) for tag in ("de", "fr", "es", "ar")]
+
+
+@pytest.mark.parametrize(("source", "tag"), LIMITED)
+def test_what_holds_at_most_in_english_holds_at_most(source: str, tag: str) -> None:
+    assert unbounded(source, tag, SOURCES[source][tag]) == []
+
+
+@pytest.mark.parametrize(("source", "tag"), LIMITED)
+def test_another_bound_is_found(source: str, tag: str) -> None:
+    """The sentence on guesses, with "at least" in the place of "at most"."""
+    texts, path = SOURCES[source][tag], "disclosure.guess"
+    most, least = (BOUNDS[bound][tag][0] for bound in ("at most", "at least"))
+    changed = texts[path].replace(most, least)
+    assert path in unbounded(source, tag, {**texts, path: changed})

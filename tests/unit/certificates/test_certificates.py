@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from html.parser import HTMLParser
@@ -33,6 +34,7 @@ from deniable.channel.patterns import LikelihoodLevel, LikelihoodPattern, Weight
 from deniable.channel.sets import Part
 from deniable.claims.losses import combine_losses, compute_delta, privacy_losses
 from deniable.errors import InvalidRequest, UnreadableFile
+from deniable.survey import Keys
 from deniable.types.key_value.schemes import Direct, Unary
 from tests.support.commands import run
 from tests.support.surveys import question, small
@@ -346,6 +348,24 @@ def test_the_command_writes_what_is_checked(tmp_path: Path) -> None:
         json.loads(run("certify", str(design), "--json").stdout)["schema"]
         == "deniable/certificate/1"
     )
+
+
+@pytest.mark.parametrize("form", ["text", "json", "file"])
+def test_the_command_tells_that_the_hash_of_a_file_is_not_that_of_the_link(
+    tmp_path: Path, form: str
+) -> None:
+    """However the certificate is written; a definition with the keys of its collector has the hash of its link."""
+    options = {
+        "text": [],
+        "json": ["--json"],
+        "file": ["--out", str(tmp_path / "certificate.json"), "--force"],
+    }[form]
+    survey = tmp_path / "survey.json"
+    for definition in (small(), replace(small(), keys=Keys("00" * 32))):
+        survey.write_text(definition.to_json(), encoding="utf-8")
+        told = run("certify", str(survey), *options)
+        assert told.exit_code == 0
+        assert ("not fielded" in told.stderr) == (definition.keys is None)
 
 
 def test_the_command_takes_priors_by_part(tmp_path: Path) -> None:

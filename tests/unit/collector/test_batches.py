@@ -174,6 +174,31 @@ def test_a_stream_of_several_questions_in_dictionaries(
     assert counts(database, 1).seen[0].counts.tolist() == [1, 1, 1]
 
 
+def test_a_stream_of_stages_and_groups_keeps_them_apart(
+    collector: Inside, survey: Survey, database: Store
+) -> None:
+    """One respondent of a group has sent a stage, and one without a group two: no row takes another's place."""
+    parts = [
+        columns(survey, symbols, question=1, stage=stage)
+        for stage, symbols in enumerate(([COLOURS[0], COLOURS[1]], [COLOURS[1]]))
+    ]
+    parts[1]["key"] = parts[0]["key"][1:]
+    joined = pa.concat_tables(map(pa.table, parts)).combine_chunks()
+    raw = stream(
+        {
+            **{name: joined[name] for name in joined.column_names},
+            "group": ["north", None, None],
+        }
+    )
+    assert collector.ask("POST", BATCHES, raw, **ARROW).json == {
+        "stored": 3,
+        "repeated": 0,
+    }
+    assert [each.respondents for each in counts(database, 1).seen] == [2, 1, 0]
+    north = counts(database, 1, group=0).seen
+    assert [each.counts.tolist() for each in north[:2]] == [[1, 0, 0], [0, 0, 0]]
+
+
 def test_codes_and_packed_rows(
     collector: Inside, survey: Survey, database: Store
 ) -> None:

@@ -8,10 +8,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, cast
 
+import numpy as np
 import pytest
 
 from deniable.collector.intake import SubmissionWriter
 from deniable.collector.store import (
+    Batch,
     Exchange,
     NotStored,
     Outcome,
@@ -28,7 +30,7 @@ from tests.support.surveys import small
 class Slow:
     """A store whose first transaction takes as long as the test wants, and that notes how much came at a time."""
 
-    rewrite_pause = None
+    rewrite_pause: float | None = None
     rewrite_lasts = 0.0
     erase = None
 
@@ -225,6 +227,39 @@ def test_a_pool_is_the_minimum_of_people_and_nothing_else(
     for more in (exchanges, withdrawals):
         assert store.is_pool([*asked, *more]) == alike
     store.shut()
+
+
+@pytest.mark.parametrize(
+    ("people", "settled"), [((3,), True), ((20, 19), True), ((20, 25), False)]
+)
+def test_a_batch_is_settled_where_one_question_has_fewer_than_the_minimum(
+    people: Sequence[int], settled: bool
+) -> None:
+    """Of many people few may have answered one question: the disk tells these from all others."""
+    rewritten = []
+
+    class Idle(Slow):
+        def rewrite(self, *, at_once: bool = False) -> bool:
+            rewritten.append(at_once)
+            return True
+
+    batches = [
+        Batch(
+            1,
+            question,
+            0,
+            np.zeros((count, 16), np.uint8),
+            np.zeros(count, np.int64),
+            None,
+        )
+        for question, count in enumerate(people)
+    ]
+    store = Idle()
+    with SubmissionWriter(cast(Store, store)) as writer:
+        pass
+    store.rewrite_pause = 0.0  # something is to be written anew, and may be
+    writer.settle_batch(batches, 20)
+    assert rewritten == [False] * settled
 
 
 def test_who_has_waited_for_long_enough_is_stored_alone() -> None:

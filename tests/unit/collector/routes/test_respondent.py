@@ -251,6 +251,26 @@ def test_a_receipt_says_what_its_responses_reveal_in_the_words_of_the_page(
         StoredReceipt.from_json(documents.seal("stored", receipt)).check(survey)
 
 
+def test_a_receipt_says_what_the_finest_stage_reveals(
+    collector: Inside, survey: Survey
+) -> None:
+    colour = survey.question("colour")
+    responses = [
+        {"question": "colour", "design": stage.hash, "symbol": stage.symbols[0]}
+        for stage in colour.designs[:2]
+    ]
+    body = {**submission(survey, "yes"), "responses": responses}
+    collector.ask("POST", RESPONSES, body)
+    receipt = collector.ask("POST", RECEIPTS, {"key": body["key"]}).json
+    assert receipt["responses"] == responses
+    for language, told in receipt["reveals"].items():
+        spoken, finest = locale(language), Disclosure(colour.designs[1].parity)
+        assert told == {
+            "responses": {"colour": " ".join(finest.response_words(spoken))},
+            "together": " ".join(finest.together_words(spoken)),
+        }
+
+
 def test_an_unknown_key_has_an_empty_receipt_and_nothing_to_withdraw(
     collector: Inside,
 ) -> None:

@@ -124,6 +124,21 @@ def test_a_survey_that_ends_by_its_date_shows_all(store: Store) -> None:
     assert store.shown(entry.id, 0).complete_stages == 1
 
 
+def test_an_end_that_was_shown_stays_whatever_the_clock_says(store: Store) -> None:
+    """A clock that is set back lets people respond after the end; what is shown takes no step with them."""
+    today = date(2026, 6, 1)
+    store.create(small(minimum=MINIMUM, closes=today))
+    store.today = lambda: today
+    entry = store.open("small")
+    send(store, entry, 12)
+    store.today = lambda: today + timedelta(days=1)
+    assert look(store, entry) == [12, 0]
+    store.today = lambda: today
+    for _ in range(4 * MINIMUM):
+        send(store, entry, 1, 1)
+        assert look(store, entry) == [12, 0]
+
+
 def test_fewer_than_the_minimum_are_never_shown(store: Store, entry: Entry) -> None:
     send(store, entry, MINIMUM - 1)
     for _ in range(2):
