@@ -88,6 +88,20 @@ def test_a_skipped_number_sends_nothing(visit: Coming) -> None:
         assert found.sent() == []
 
 
+def test_a_number_that_was_entered_and_is_skipped_is_not_sent(visit: Coming) -> None:
+    with visit(locale="en") as found:
+        page = found.go("/s/amount")
+        found.wait()
+        page.check("#agree")
+        for _ in range(3):
+            page.click("[data-step]:not([hidden]) [data-next]")
+        page.fill("[data-step=question] [data-amount]", str(SECRET))
+        page.click("[data-step=question] [data-skip]")
+        page.wait_for_function("document.querySelector('#status').textContent")
+        assert page.input_value("[data-step=question] [data-amount]") == ""
+        assert found.sent() == []
+
+
 def test_the_device_can_be_tried_with_a_harmless_number(visit: Coming) -> None:
     with visit(locale="en") as found:
         page = found.go("/s/amount")
