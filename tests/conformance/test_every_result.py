@@ -196,6 +196,13 @@ def _effects() -> tuple[Result, Any]:
     return found.effects(), design
 
 
+def _answer_quantiles() -> tuple[Result, Any]:
+    design = dn.warner(p="3/4", categories=["no", RISKY])
+    sent = dn.Responses.of(design, ["no", RISKY, "no", "no", RISKY] * 60)
+    seconds = np.arange(300.0) % 37
+    return dn.quantiles_by_answer(seconds, sent, [0.5, 0.75]), None
+
+
 def _odds_ratios() -> tuple[Result, Any]:
     found, design = _regression()
     assert isinstance(found, dn.Regression)
@@ -1028,7 +1035,7 @@ def test_every_format_has_every_number(result: Result) -> None:
 
 
 # what comes before how a variance was found
-SAMPLED = "Hájek", "Horvitz–Thompson", "ratio", "expanded", "moments"
+SAMPLED = "Hájek", "Horvitz–Thompson", "ratio", "expanded", "moments", "hull"
 
 
 def test_the_methods_paragraph_has_the_numbers_of_the_object(result: Result) -> None:
