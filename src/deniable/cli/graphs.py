@@ -30,6 +30,7 @@ from deniable.cli.reading import read_any_design
 from deniable.engines.files import tally_file
 from deniable.errors import InvalidRequest
 from deniable.estimates.formats import sheet
+from deniable.files.cells import safe_cell
 from deniable.rendering.pictures import MAX_BARS
 from deniable.rendering.terminal import to_rich
 from deniable.types import operation
@@ -216,7 +217,9 @@ def synthesize(
         tell(str(drawn))
     text = io.StringIO()
     rows = csv.writer(text, lineterminator="\n")
-    rows.writerows([columns, *zip(*columns.values(), strict=True)])
+    rows.writerow(columns)
+    for row in zip(*columns.values(), strict=True):
+        rows.writerow(map(safe_cell, row))
     output.write(text.getvalue().rstrip("\n"))
 
 
