@@ -219,7 +219,7 @@ def synthesize(
     rows = csv.writer(text, lineterminator="\n")
     rows.writerow(columns)
     for row in zip(*columns.values(), strict=True):
-        rows.writerow(map(safe_cell, row))
+        rows.writerow([safe_cell(cell) for cell in row])
     output.write(text.getvalue().rstrip("\n"))
 
 
