@@ -12,6 +12,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from scipy.stats import t as student
 
 import deniable as dn
 from deniable import documents
@@ -24,6 +25,7 @@ from deniable.errors import (
 )
 from deniable.estimates import mean_inverse
 from deniable.estimates.sampling import Asked, RowValues, estimate_values, row_values
+from deniable.estimates.sampling.people import effective_size
 from tests.support.seeded import Seeded, seeded
 
 SCRAMBLED = Asked(None, "values", np.inf)
@@ -787,3 +789,10 @@ def test_a_variance_from_rows_trusts_no_device(weights: np.ndarray) -> None:
     away = values.values - weights @ values.values / weights.sum()
     expected = (away.T * weights**2) @ away / weights.sum() ** 2 * 300 / 299
     assert found.cov_params() == pytest.approx(expected, rel=1e-9)
+
+
+def test_effective_sizes_are_those_of_korn_and_graubard() -> None:
+    n, degrees, effect = 120, 7, 1.5
+    narrower = student.ppf(0.975, n - 1) / student.ppf(0.975, degrees)
+    sizes = effective_size(*map(np.atleast_1d, (n, degrees, effect)), 0.95)
+    assert sizes[0] == pytest.approx(n / effect * narrower**2)

@@ -303,3 +303,23 @@ def test_a_proposal_never_exceeds_the_budget_by_rounding() -> None:
         assert found.epsilon is not None
         assert exact.rational(found.epsilon) <= Budget.from_number(most).epsilon
         assert found.respondents > 10**500
+
+
+def test_stages_that_are_alike_differ_as_often_as_is_told() -> None:
+    """p-values of 400 surveys have the mean 1/2, within 6.2 standard errors: a false alarm in 1e-9 of all runs."""
+    generator = np.random.default_rng(71)
+    rates = [
+        sum(
+            share * float(design.channel.probability(1, given=answer))
+            for answer, share in enumerate((0.7, 0.3))
+        )
+        for design in TWO.designs
+    ]
+    drawn = generator.binomial(2_000, rates, (400, 2))
+    p_values = [
+        combine(
+            tallied(TWO, [[2_000 - yes, yes] for yes in row])
+        ).evidence.homogeneity
+        for row in drawn.tolist()
+    ]
+    assert abs(np.mean(p_values) - 0.5) < 6.2 * math.sqrt(1 / 12 / 400)

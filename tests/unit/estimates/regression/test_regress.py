@@ -520,6 +520,19 @@ def test_effects_go_through_the_formula() -> None:
     )
 
 
+def test_weights_are_repeated_rows_in_average_effects() -> None:
+    generator = np.random.default_rng(72)
+    x, weights = generator.normal(size=200), generator.integers(1, 5, 200)
+    truth = generator.random(200) < 1 / (1 + np.exp(-x))
+    rows = pd.DataFrame({"said": np.where(truth, "yes", "no"), "x": x})
+    design, sample = dn.direct(categories=["no", "yes"]), dn.Sampling(weights)
+    weighted = dn.regress("said ~ x", rows, design=design, sampling=sample)
+    repeated = dn.regress(
+        "said ~ x", rows.loc[rows.index.repeat(weights)], design=design
+    )
+    assert weighted.effects().value == pytest.approx(repeated.effects().value)
+
+
 def test_rows_that_hardly_count_leave_the_errors_of_effects_alone() -> None:
     frame = table()
     far = frame.assign(x=frame["x"] + 3, w=frame["w"] * 1e-9)
